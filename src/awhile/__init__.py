@@ -1,0 +1,1 @@
+"""Durable, honest, stoppable long work for MCP servers and clients."""

@@ -1,0 +1,1 @@
+"""Ask your database: a question becomes SQL, runs as a durable task, ends as an exact table."""
