@@ -1,0 +1,146 @@
+"""The seam every engine fills: run one SELECT, report, really stop.
+
+Source: ours. Callers may rely on every sentence below for every engine; what differs between
+engines is stated in `Capabilities`, as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from awhile.ask.engines.schema import Schema
+
+__all__ = [
+    "Budget",
+    "Capabilities",
+    "Column",
+    "Engine",
+    "OnStopped",
+    "Progress",
+    "QueryResult",
+    "Report",
+    "Stage",
+]
+
+Stage = Literal["waiting", "running", "fetching"]
+"""`waiting` for a free worker, `running` before the first row, `fetching` while rows arrive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can and cannot do, so that nothing is promised for it that it cannot keep."""
+
+    name: str
+    dialect: str
+    """SQLGlot's name of the SQL it speaks."""
+    percent: Literal["none", "estimate", "exact"]
+    """What its percentage is worth; an estimate need not be linear."""
+    stop_within_seconds: float
+    """The longest a cancelled query may go on, on an otherwise idle machine."""
+    stop_is_proven: bool
+    """Whether a cancelled `run` only re-raises once the query is known to have stopped."""
+    side_by_side: int
+    """How many queries run at once; further ones wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much of a result is read: reading stops at whichever comes first.
+
+    `rows` and `bytes` (of the values as Arrow holds them) cut the result, which is then marked
+    truncated. `seconds` covers waiting, running and fetching; when it is used up the query is
+    stopped and `QueryInterrupted` is raised. None means no limit.
+    """
+
+    rows: int = 1_000_000
+    bytes: int = 512 * 1024 * 1024
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.rows < 1 or self.bytes < 1 or (self.seconds is not None and self.seconds <= 0):
+            raise ValueError(f"a budget must leave room for one row, got {self!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a query is. `percent` (0-100) is the engine's own figure, None when it has none."""
+
+    percent: float | None
+    rows: int
+    elapsed_seconds: float
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a result: the name as the query gave it, and the engine's type."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """A finished query. Columns are positional: two may share a name, and a name may be empty.
+
+    `truncated` means that the query had more rows than the budget allowed. `path` is the Parquet
+    file, readable by `awhile.ask.results`.
+    """
+
+    columns: tuple[Column, ...]
+    row_count: int
+    truncated: bool
+    path: Path
+    elapsed_seconds: float
+
+
+Report = Callable[[Progress], None]
+OnStopped = Callable[[str, float], None]
+"""Called with how we know that the work has stopped, and the seconds from asking to knowing."""
+
+
+class Engine(Protocol):
+    """A database that answers one SELECT at a time, or several side by side."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Constant for the life of the engine."""
+        ...
+
+    async def open(self) -> None:
+        """Make ready to answer. Raises `DatabaseNotOpened` with the reason."""
+        ...
+
+    async def close(self) -> None:
+        """Stop what runs and give everything back. Nothing of the engine is alive afterwards."""
+        ...
+
+    async def describe(self) -> Schema:
+        """What can be asked about; read once and kept until `open` is called again."""
+        ...
+
+    def check(self, sql: str) -> None:
+        """Raise `QueryRefused` unless the text is exactly one permitted SELECT. Reads no data."""
+        ...
+
+    async def run(
+        self,
+        sql: str,
+        *,
+        report: Report,
+        budget: Budget,
+        destination: Path,
+        on_stopped: OnStopped | None = None,
+    ) -> QueryResult:
+        """Run one SELECT and write its rows to `destination`.
+
+        The file appears whole or not at all. `report` is called on the event loop, at most about
+        ten times a second. Cancelling the caller stops the query: the cancellation goes on only
+        after the query has stopped, and just before that `on_stopped` is told how that is known.
+
+        Raises `QueryRefused`, `QueryError`, `QueryInterrupted`, `EngineLost`.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""DuckDB, in worker processes that can be killed."""

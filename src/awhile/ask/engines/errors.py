@@ -1,0 +1,70 @@
+"""What can go wrong between a SQL text and its rows.
+
+    EngineError
+    ├── QueryRefused      never run: the guard found a word it does not allow
+    ├── QueryError        the engine answered with an error
+    ├── QueryInterrupted  stopped before its end, by the time budget
+    ├── EngineLost        the process that ran it is gone
+    └── DatabaseNotOpened the file is missing, foreign, locked or too new
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DatabaseNotOpened",
+    "EngineError",
+    "EngineLost",
+    "QueryError",
+    "QueryInterrupted",
+    "QueryRefused",
+]
+
+
+class EngineError(Exception):
+    """Anything an engine raises on purpose."""
+
+
+class QueryRefused(EngineError):
+    """The statement was not run. `word` is what was found in it, `why` a sentence."""
+
+    def __init__(self, word: str, why: str) -> None:
+        super().__init__(f"refused because of {word!r}: {why}")
+        self.word = word
+        self.why = why
+
+
+class QueryError(EngineError):
+    """The engine's own words about a statement it could not run.
+
+    `line` and `column` count from 1 and are None when the engine gave no place.
+    """
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+class QueryInterrupted(EngineError):
+    """The query was stopped because its time budget was used up.
+
+    `how` says how we know that it has stopped, `seconds` how long that took.
+    """
+
+    def __init__(self, how: str, seconds: float, budget_seconds: float) -> None:
+        super().__init__(
+            f"stopped because it ran longer than its budget of {budget_seconds:g} s "
+            f"({how} after {seconds:.2f} s); narrow the question or raise the budget"
+        )
+        self.how = how
+        self.seconds = seconds
+        self.budget_seconds = budget_seconds
+
+
+class EngineLost(EngineError):
+    """The process that ran the query ended by itself; the database file is unharmed."""
+
+
+class DatabaseNotOpened(EngineError):
+    """The database could not be opened; the message says why and what to do."""
