@@ -1,0 +1,228 @@
+"""What is known of one task: the status, and the facts around it. Immutable; pure data.
+
+All instants are Unix milliseconds, all durations milliseconds, named ``…_ms`` (source: ours; the
+wire turns them into what each era says).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_KEEP_MS = 7 * 24 * 60 * 60 * 1000
+"""How long a result lives after the end: 7 days (source: ours)."""
+
+RECENT_STEPS = 50
+"""How many progress messages stay in the record itself; the store's history keeps all of them."""
+
+
+class Status(StrEnum):
+    """The five statuses of the Tasks extension; the values are the wire's words."""
+
+    WORKING = "working"
+    INPUT_REQUIRED = "input_required"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """Whether this status is final."""
+        return self in ENDED
+
+
+ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+
+
+class StoppedHow(StrEnum):
+    """How it is known that work has stopped (or that it has not)."""
+
+    NEVER_STARTED = "never_started"
+    """Nobody was running it when the cancel was asked, and nobody will."""
+    COROUTINE_ENDED = "coroutine_ended"
+    """The async body's coroutine has ended."""
+    THREAD_RETURNED = "thread_returned"
+    """The body's thread has returned."""
+    ENGINE_CONFIRMED = "engine_confirmed"
+    """The engine doing the work (a database) confirmed that it stopped."""
+    PROCESS_ENDED = "process_ended"
+    """The process doing the work has ended."""
+    WORKER_LOST = "worker_lost"
+    """The worker that ran it vanished after the cancel was asked; nobody runs it any more."""
+    NOT_STOPPED = "not_stopped"
+    """It could not be stopped and may still be having effects."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Who runs the task, and until when that holds without a renewal."""
+
+    worker: str
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The last thing the body reported. ``total`` None means: no honest total is known."""
+
+    at_ms: int
+    done: float | None = None
+    total: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One changed progress message. ``seq`` counts from 1 without gaps over the task's life."""
+
+    seq: int
+    at_ms: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One question of the body. A key is used once in a task's whole life (ext-tasks)."""
+
+    request: Mapping[str, Any]
+    asked_at_ms: int
+    response: Any = None
+    closed_at_ms: int | None = None
+    """When it was answered or withdrawn; None while it is outstanding."""
+    withdrawn: bool = False
+
+    @property
+    def outstanding(self) -> bool:
+        """Whether an answer is still wanted."""
+        return self.closed_at_ms is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRecord:
+    """One task, whole. Changed only by `awhile.tasks.state.apply`."""
+
+    task_id: str
+    owner: str
+    """The principal that created it; only that principal may see or touch it."""
+    tool: str
+    arguments: Mapping[str, Any]
+    context: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What running the tool again later needs to know of the original request; opaque here."""
+    request_key: str | None = None
+    """The caller's idempotency key: one task per (owner, tool, key)."""
+
+    status: Status = Status.WORKING
+    status_message: str | None = None
+    created_at_ms: int
+    last_updated_at_ms: int
+    ended_at_ms: int | None = None
+    keep_ms: int | None = DEFAULT_KEEP_MS
+    """How long after its end the task is kept; None for ever."""
+
+    result: Mapping[str, Any] | None = None
+    is_error: bool = False
+    """Whether a completed task's tool itself said no."""
+    error: Mapping[str, Any] | None = None
+
+    lease: Lease | None = None
+    generation: int = 0
+    """Counts leases; a worker's events are only taken at the generation it was given."""
+    attempt: int = 0
+    max_attempts: int = 1
+    """1 means: never run again after its worker was lost."""
+
+    cancel_asked_at_ms: int | None = None
+    cancel_reason: str | None = None
+    stopped_at_ms: int | None = None
+    stopped_how: StoppedHow | None = None
+
+    progress: Progress | None = None
+    steps: tuple[Step, ...] = ()
+    """The last `RECENT_STEPS` changed messages, oldest first."""
+    inputs: Mapping[str, Input] = field(default_factory=dict[str, Input])
+
+    rev: int = 0
+    """The store's change counter when this was written; grows with every change in that store."""
+
+    @property
+    def ttl_ms(self) -> int | None:
+        """From ``created_at_ms``: how long the task is kept. None while it lives, or for ever."""
+        if self.ended_at_ms is None or self.keep_ms is None:
+            return None
+        return self.ended_at_ms - self.created_at_ms + self.keep_ms
+
+    @property
+    def expires_at_ms(self) -> int | None:
+        """When the task may be deleted; None while it lives, or never."""
+        return None if self.ttl_ms is None else self.created_at_ms + self.ttl_ms
+
+    @property
+    def outstanding(self) -> Mapping[str, Input]:
+        """The questions still waiting for an answer."""
+        return {key: one for key, one in self.inputs.items() if one.outstanding}
+
+    @property
+    def cancel_asked(self) -> bool:
+        """Whether somebody asked for the work to be stopped."""
+        return self.cancel_asked_at_ms is not None
+
+
+def new_record(
+    *,
+    task_id: str,
+    owner: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    at_ms: int,
+    context: Mapping[str, Any] | None = None,
+    request_key: str | None = None,
+    keep_ms: int | None = DEFAULT_KEEP_MS,
+    max_attempts: int = 1,
+    lease: Lease | None = None,
+    progress: Progress | None = None,
+    status_message: str | None = None,
+) -> TaskRecord:
+    """A task at its beginning.
+
+    With ``lease``, its body is already running in that worker (generation and attempt 1, and
+    ``progress`` is what that body has said so far); without, it waits to be claimed.
+    """
+    message = progress.message if progress else None
+    words = status_message or message or ("Started." if lease else "Waiting to start.")
+    return TaskRecord(
+        task_id=task_id,
+        owner=owner,
+        tool=tool,
+        arguments=arguments,
+        context=context or {},
+        request_key=request_key,
+        status_message=words,
+        created_at_ms=at_ms,
+        last_updated_at_ms=at_ms,
+        keep_ms=keep_ms,
+        max_attempts=max_attempts,
+        lease=lease,
+        generation=1 if lease else 0,
+        attempt=1 if lease else 0,
+        progress=progress,
+        steps=(Step(seq=1, at_ms=progress.at_ms, message=message),) if progress and message else (),
+    )
+
+
+__all__ = [
+    "DEFAULT_KEEP_MS",
+    "ENDED",
+    "RECENT_STEPS",
+    "Input",
+    "Lease",
+    "Progress",
+    "Status",
+    "Step",
+    "StoppedHow",
+    "TaskRecord",
+    "new_record",
+]
