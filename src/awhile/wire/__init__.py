@@ -1,0 +1,1 @@
+"""Both eras' shapes, both directions. Decides nothing."""
