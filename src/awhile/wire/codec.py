@@ -14,7 +14,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def write_instant(at_ms: int) -> str:
-    """Unix milliseconds as ISO 8601 in UTC, always with milliseconds and ``Z`` (ext-tasks, Task)."""
+    """Unix milliseconds as ISO 8601 in UTC, always with milliseconds and ``Z``."""
     return (_EPOCH + at_ms * _MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from awhile.tasks import Progress, Status, Step, StoppedHow
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from awhile.tasks import TaskRecord
+    from awhile.tasks import Progress, Status, Step, StoppedHow, TaskRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

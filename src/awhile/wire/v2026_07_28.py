@@ -31,7 +31,7 @@ RUN_META = "awhile/run"
 
 
 def write_created(task: Snapshot) -> dict[str, Any]:
-    """``CreateTaskResult``: flat, ``resultType`` "task", without result, error or input requests."""
+    """``CreateTaskResult``: flat, ``resultType`` "task", never a result or an error."""
     return {"resultType": "task", **_base(task)}
 
 
