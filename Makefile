@@ -1,0 +1,40 @@
+# Everything here needs python3 (3.11 to 3.13) and make, and brings the rest itself.
+# Each target ends with a one-line tally.
+
+PYTEST := .venv/bin/python -m pytest -q
+export PYTHON
+
+.PHONY: app test check e2e conformance bench page constraints clean
+
+app: page                ## open the page on a sample warehouse
+	@.venv/bin/awhile app
+
+test: page               ## all that CI runs: the gates, then every test
+	@scripts/gates
+	@scripts/set-up browser || [ -z "$$CI" ]
+	@$(PYTEST)
+
+check:                   ## lint, format, types, import directions, module size
+	@scripts/set-up venv
+	@scripts/gates
+
+e2e: page                ## the page in a real browser
+	@scripts/set-up browser
+	@$(PYTEST) tests/e2e
+
+conformance:             ## the official MCP suite's tasks scenarios
+	@scripts/set-up venv
+	@$(PYTEST) -m conformance -s
+
+bench:                   ## timings on this machine
+	@scripts/set-up venv
+	@.venv/bin/python -m benchmarks
+
+page:                    ## the page alone, built from web/
+	@scripts/set-up page
+
+constraints:             ## pin anew what a fresh install resolves to
+	@scripts/pin
+
+clean:
+	rm -rf .venv web/node_modules src/awhile/ask/web/static

@@ -1,0 +1,1 @@
+"""Independent programs the project is checked against."""
