@@ -9,13 +9,11 @@ export PYTHON
 app: page                ## open the page on a sample warehouse
 	@.venv/bin/awhile app
 
-test: page               ## all that CI runs: the gates, then every test
-	@scripts/gates
+test: page               ## all that CI runs: the gates, then every test, even if a gate failed
 	@scripts/set-up browser || [ -z "$$CI" ]
-	@$(PYTEST)
+	@scripts/gates; gates=$$?; $(PYTEST) && exit $$gates
 
-check:                   ## lint, format, types, import directions, module size
-	@scripts/set-up venv
+check: page              ## lint, format, types, import directions, module size, the page's units
 	@scripts/gates
 
 e2e: page                ## the page in a real browser

