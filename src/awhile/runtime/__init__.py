@@ -1,0 +1,1 @@
+"""Running bodies: claiming them, keeping their lease, telling their progress, stopping them."""

@@ -1,0 +1,284 @@
+"""One live body in this process: its run, its row once it has one, and its ending."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from awhile.errors import IllegalEvent, StoreError
+from awhile.runtime.bell import Bell
+from awhile.runtime.cancel import climb
+from awhile.runtime.ending import CannotAsk, Halted, Raised, Returned, StopAsked, internal_error
+from awhile.runtime.progress import INTERVAL_SECONDS, Report
+from awhile.runtime.run import Run, current_run
+from awhile.tasks import Event, StoppedHow
+from awhile.tasks import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from awhile.runtime.ending import Ending
+    from awhile.stores.contract import TaskStore
+    from awhile.tasks import TaskRecord
+
+logger = logging.getLogger(__name__)
+
+STORE_RETRY_SECONDS = 1.0
+"""How long to wait before an ending that the store could not take is written again."""
+
+
+class Running:
+    """A body that is running here. It starts without a row; `keep` gives it one.
+
+    Everything that concerns the row goes through here, in order: steps first, the ending last.
+    """
+
+    def __init__(
+        self,
+        body: Callable[[Run], Awaitable[Returned | Raised]],
+        *,
+        owner: str,
+        store: TaskStore,
+        now_ms: Callable[[], int],
+        give_up_seconds: float,
+        may_ask: bool,
+    ) -> None:
+        self.run = Run(owner=owner, asker=self._ask)
+        self.ending: Ending | None = None
+        self.record: TaskRecord | None = None
+        self.gone = anyio.Event()
+        """Set when the body has ended and everything about it is written."""
+        self._body = body
+        self._store = store
+        self._now_ms = now_ms
+        self._give_up_seconds = give_up_seconds
+        self._may_ask = may_ask
+        self._wants_row = False
+        self._stopping = False
+        self._gave_up = False
+        self._fenced = False
+        self._drained: ev.Released | ev.Failed | None = None
+        self._row_lock = anyio.Lock()
+        self._turn = self.run.turn
+        self._answers = Bell()
+        self._asked = 0
+
+    # --- the caller's side ----------------------------------------------------------------
+
+    async def settle(self, budget_seconds: float | None) -> None:
+        """Wait for the ending, at most ``budget_seconds`` from the start of the tool's function.
+
+        What comes before it (resolvers that ask their questions first) does not count. Returns
+        early when the body wants to ask something, which takes a row.
+        """
+        await self._until(lambda: self.run.started)
+        with anyio.move_on_after(budget_seconds):
+            await self._until(lambda: self._wants_row)
+
+    async def keep(self, record: TaskRecord) -> bool:
+        """Give the running body a row; False if it has ended meanwhile (its ending is at hand)."""
+        async with self._row_lock:
+            if self.ending is not None:
+                return False
+            self._adopt(await self._store.create(record))
+            return True
+
+    def stop(self) -> None:
+        """Ask the body to stop; a running ladder climbs on by itself. Safe to call again."""
+        self._stopping = True
+        self._turn.ring()
+
+    def drain(self, event: ev.Released | ev.Failed) -> None:
+        """Stop the body because this process stops; ``event`` is what its row then says."""
+        self._drained = event
+        self.stop()
+
+    # --- the worker's side ----------------------------------------------------------------
+
+    def attach(self, record: TaskRecord) -> None:
+        """Say, before `live`, that the body runs for a row that is already claimed."""
+        self._adopt(record)
+
+    async def live(self) -> None:
+        """Run the body to its end, and write what the row has to say. Never raises."""
+        ending: Ending = internal_error("The server stopped while this was running.")
+        try:
+            async with anyio.create_task_group() as beside, anyio.create_task_group() as ladder:
+                beside.start_soon(self._write_steps)
+                ladder.start_soon(self._stop_when_asked)
+                ending = await self._perform()
+                beside.cancel_scope.cancel()
+                if not self._stopping:
+                    ladder.cancel_scope.cancel()
+            if self.run.halted:
+                ending = Halted(how=self.run.stopped_how or StoppedHow.COROUTINE_ENDED)
+            with anyio.CancelScope(shield=True):
+                async with self._row_lock:
+                    self.ending = ending
+                    self._turn.ring()
+                if self.record is not None:
+                    await self._conclude(ending)
+        finally:
+            self.gone.set()
+
+    def refresh(self, record: TaskRecord | None) -> None:
+        """Take note of what others wrote to the row: a stop, answers, a lease that was lost."""
+        if self.record is None or self.ending is not None:
+            return
+        if record is None or record.generation != self.record.generation:
+            self._lose()
+        elif record.rev > self.record.rev:
+            self.record = record
+            self._answers.ring()
+            if record.status.ended and not self._gave_up:
+                self._lose()
+            elif record.cancel_asked:
+                self.stop()
+
+    # --- inside ---------------------------------------------------------------------------
+
+    async def _perform(self) -> Ending:
+        token = current_run.set(self.run)
+        ending: Ending = internal_error("The server failed while running this.")
+        with anyio.CancelScope() as scope:
+            self.run.scopes.append(scope)
+            try:
+                ending = await self._body(self.run)
+            except StopAsked:
+                self.run.mark_halted()
+            except Exception:
+                logger.exception("A body ended in an error that nobody turned into a result.")
+        current_run.reset(token)
+        if scope.cancelled_caught:
+            self.run.mark_halted()
+        self.run.mark_ended()
+        return ending
+
+    async def _stop_when_asked(self) -> None:
+        await self._until(lambda: self._stopping)
+        async with anyio.create_task_group() as patience:
+            patience.start_soon(self._give_up)
+            await climb(self.run)
+            patience.cancel_scope.cancel()
+
+    async def _give_up(self) -> None:
+        await anyio.sleep(self._give_up_seconds)
+        if self.record is not None and self.record.cancel_asked and not self._fenced:
+            self._gave_up = True  # first, so that the ending it writes is not taken for a loss
+            self._gave_up = await self._append(ev.GaveUp(generation=self.record.generation))
+
+    async def _write_steps(self) -> None:
+        seen = 0
+        await self._until(lambda: self.record is not None)
+        while True:
+            seen = await self.run.progress.bell.wait(seen)
+            for report in self.run.progress.take():
+                await self._write(report)
+            await anyio.sleep(INTERVAL_SECONDS)
+
+    async def _write(self, report: Report) -> None:
+        assert self.record is not None  # `_write_steps` waited for it
+        event = ev.Reported(
+            generation=self.record.generation,
+            done=report.done,
+            total=report.total,
+            message=report.message,
+        )
+        try:
+            await self._append(event)
+        except StoreError:
+            logger.warning("A progress step could not be written.", exc_info=True)
+
+    async def _conclude(self, ending: Ending) -> None:
+        assert self.record is not None  # `live` looked
+        if not self._fenced and not self._gave_up:
+            for report in self.run.progress.take():
+                await self._write(report)
+        event = self._last_word(ending, self.record.generation)
+        while not self._fenced:
+            try:
+                await self._append(event)
+                return
+            except StoreError:
+                # The result is all there is: hold on to it while the disk is full or the file
+                # locked. Once the lease is lost, the worker fences this run and the loop ends.
+                logger.exception("An ending could not be written; trying again.")
+                await anyio.sleep(STORE_RETRY_SECONDS)
+
+    def _last_word(self, ending: Ending, generation: int) -> Event:
+        asked = self.record is not None and self.record.cancel_asked
+        if self._gave_up:
+            how = ending.how if isinstance(ending, Halted) else None
+            return ev.StopConfirmed(
+                generation=generation, how=how or self.run.stopped_how or StoppedHow.COROUTINE_ENDED
+            )
+        if isinstance(ending, Halted):
+            if self._drained is not None and not asked:
+                return self._drained
+            return ev.Stopped(generation=generation, how=ending.how)
+        if isinstance(ending, Returned):
+            return ev.Completed(
+                generation=generation,
+                result=ending.result,
+                is_error=ending.is_error,
+                message=ending.message,
+            )
+        return ev.Failed(generation=generation, error=ending.error, message=ending.message)
+
+    async def _append(self, event: Event) -> bool:
+        """Write an event to the row; False if it was too late for it, which is no error."""
+        assert self.record is not None
+        try:
+            self.record = await self._store.append(self.record.task_id, event, self._now_ms())
+        except IllegalEvent:  # Fenced included: another worker, or an earlier ending, has the row
+            self._lose()
+            return False
+        self._turn.ring()
+        return True
+
+    async def _ask(self, request: Mapping[str, Any], key: str | None) -> Any:
+        if not self._may_ask:
+            raise CannotAsk(
+                "This tool needs to ask its caller something, and this caller cannot be asked: "
+                "call it from a client that supports tasks with elicitation."
+            )
+        self._wants_row = True
+        self._turn.ring()
+        await self._until(lambda: self.record is not None)
+        assert self.record is not None
+        self._asked += 1
+        wanted = key or f"input-{self._asked}"
+        name, tries = wanted, 1
+        while name in self.record.inputs:  # a key is single-use; an earlier attempt had this one
+            tries += 1
+            name = f"{wanted}-{tries}"
+        generation = self.record.generation
+        seen = self._answers.count
+        await self._append(ev.InputAsked(generation=generation, key=name, request=request))
+        try:
+            while self.record.inputs[name].outstanding:
+                seen = await self._answers.wait(seen)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                keys = frozenset({name})
+                await self._append(ev.InputWithdrawn(generation=generation, keys=keys))
+            raise
+        return self.record.inputs[name].response
+
+    def _adopt(self, record: TaskRecord) -> None:
+        self.record = record
+        self.run.id = record.task_id
+        self.run.attempt = record.attempt
+        self._turn.ring()
+
+    def _lose(self) -> None:
+        self._fenced = True
+        self.stop()
+
+    async def _until(self, happened: Callable[[], bool]) -> None:
+        """Wait until ``happened`` or the body has ended."""
+        seen = self._turn.count
+        while not happened() and self.ending is None:
+            seen = await self._turn.wait(seen)

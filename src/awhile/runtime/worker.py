@@ -1,0 +1,290 @@
+"""A worker: runs bodies in this process, keeps their leases, and obeys what others wrote."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from awhile.errors import AwhileError, SettingsError
+from awhile.runtime.bell import Bell
+from awhile.runtime.ending import internal_error
+from awhile.runtime.running import Running
+from awhile.stores.contract import Held
+from awhile.tasks import Lease, TaskRecord
+from awhile.tasks import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+
+    from anyio.abc import TaskGroup
+
+    from awhile.runtime.ending import Raised, Returned
+    from awhile.runtime.run import Run
+    from awhile.stores.contract import Store
+
+logger = logging.getLogger(__name__)
+
+CLAIM_SECONDS = 1.0
+"""How often a worker looks for work nobody told it of (leases that ran out wake nobody)."""
+
+RETRY_SECONDS = 1.0
+"""How long a worker waits when the store fails, before it goes on."""
+
+
+def wall_clock_ms() -> int:
+    """Unix milliseconds now."""
+    return time.time_ns() // 1_000_000
+
+
+def new_task_id() -> str:
+    """An id nobody can guess: 128 random bits (ext-tasks, "Task ID unguessability")."""
+    return secrets.token_hex(16)
+
+
+class Program(Protocol):
+    """The code a worker can run: which tools, and the body of one of their tasks."""
+
+    @property
+    def tools(self) -> Collection[str]:
+        """The names of the tools whose tasks this worker takes."""
+        ...
+
+    def body(self, record: TaskRecord) -> Callable[[Run], Awaitable[Returned | Raised]]:
+        """The body that runs this task, without the request that created it."""
+        ...
+
+    def give_up_seconds(self, tool: str) -> float:
+        """How long after a stop was asked the tool's work is reported as not stoppable."""
+        ...
+
+
+class Worker:
+    """Runs bodies in this process, at most ``slots`` at once.
+
+    Args:
+        store: where the tasks are.
+        program: the code to run.
+        slots: how many bodies may run at once.
+        lease_seconds: how long a task stays ``working`` after its worker vanished.
+        drain_seconds: how long bodies get to end when this process stops.
+        now_ms: the clock, Unix milliseconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        program: Program,
+        *,
+        slots: int = 32,
+        lease_seconds: float = 6.0,
+        drain_seconds: float = 5.0,
+        now_ms: Callable[[], int] = wall_clock_ms,
+    ) -> None:
+        if slots < 1:
+            raise SettingsError(f"slots is {slots!r}: no task would ever run; use at least 1.")
+        if lease_seconds <= 0:
+            raise SettingsError(
+                f"lease_seconds is {lease_seconds!r}: every lease would be lost at once; "
+                "use a positive number of seconds."
+            )
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+        self._store = store
+        self._program = program
+        self._slots = anyio.Semaphore(slots, max_value=slots)
+        self._lease_ms = round(lease_seconds * 1000)
+        self._drain_seconds = drain_seconds
+        self._now_ms = now_ms
+        self._kept: dict[str, Running] = {}
+        self._all: set[Running] = set()
+        self._look = Bell()
+        self._tasks: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[Worker]:
+        """Work while the block runs. On leaving it, what runs is stopped and handed back."""
+        async with anyio.create_task_group() as bodies:
+            self._tasks = bodies
+            try:
+                async with anyio.create_task_group() as loops:
+                    loops.start_soon(self._watch)
+                    loops.start_soon(self._claim_all)
+                    loops.start_soon(self._renew)
+                    try:
+                        yield self
+                    finally:
+                        with anyio.CancelScope(shield=True):
+                            await self._drain()
+                        loops.cancel_scope.cancel()
+            finally:
+                self._tasks = None
+                bodies.cancel_scope.cancel()
+
+    def lease(self) -> Lease:
+        """A lease of this worker from now on."""
+        return Lease(worker=self.name, until_ms=self._now_ms() + self._lease_ms)
+
+    def free(self) -> bool:
+        """Whether a body could start right now."""
+        return self._slots.value > 0
+
+    async def start(
+        self,
+        body: Callable[[Run], Awaitable[Returned | Raised]],
+        *,
+        tool: str,
+        owner: str,
+        record: TaskRecord | None = None,
+        may_ask: bool = True,
+    ) -> Running:
+        """Start a body here, once a slot is free; with ``record``, for that claimed row."""
+        await self._slots.acquire()
+        return self._spawn(body, tool=tool, owner=owner, record=record, may_ask=may_ask)
+
+    async def keep(self, running: Running, record: TaskRecord) -> bool:
+        """Give a running body its row; False if it has ended meanwhile."""
+        self._kept[record.task_id] = running  # before the row exists: a stop may come at once
+        kept = await running.keep(record)
+        if not kept:
+            self._kept.pop(record.task_id, None)
+        return kept
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _spawn(
+        self,
+        body: Callable[[Run], Awaitable[Returned | Raised]],
+        *,
+        tool: str,
+        owner: str,
+        record: TaskRecord | None,
+        may_ask: bool,
+    ) -> Running:
+        if self._tasks is None:
+            self._slots.release()
+            raise AwhileError(
+                "No body can start: the server's lifespan is not running. Serve the MCPServer "
+                "with the keyword arguments of Tasks.install()."
+            )
+        running = Running(
+            body,
+            owner=owner,
+            store=self._store,
+            now_ms=self._now_ms,
+            give_up_seconds=self._program.give_up_seconds(tool),
+            may_ask=may_ask,
+        )
+        if record is not None:
+            running.attach(record)
+            self._kept[record.task_id] = running
+        self._all.add(running)
+        self._tasks.start_soon(self._live, running)
+        return running
+
+    async def _live(self, running: Running) -> None:
+        try:
+            await running.live()
+        finally:
+            self._all.discard(running)
+            if running.record is not None:
+                self._kept.pop(running.record.task_id, None)
+            self._slots.release()
+            self._look.ring()
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                async with self._store.watch() as watch:
+                    for task_id in list(self._kept):
+                        await self._obey(task_id)
+                    self._look.ring()
+                    while True:
+                        for task_id in await watch.wait():
+                            if task_id in self._kept:
+                                await self._obey(task_id)
+                            else:
+                                self._look.ring()
+            except AwhileError:
+                logger.exception("The store failed; watching it again.")
+                await anyio.sleep(RETRY_SECONDS)
+
+    async def _claim_all(self) -> None:
+        seen = 0
+        while True:
+            with anyio.move_on_after(CLAIM_SECONDS):
+                seen = await self._look.wait(seen)
+            try:
+                await self._claim()
+            except AwhileError:
+                logger.exception("Work could not be claimed; trying again.")
+                await anyio.sleep(RETRY_SECONDS)
+
+    async def _obey(self, task_id: str) -> None:
+        running = self._kept.get(task_id)
+        if running is not None and running.record is not None:
+            running.refresh(await self._store.get(task_id))
+
+    async def _claim(self) -> None:
+        free = self._slots.value
+        now = self._now_ms()
+        claimed = await self._store.claim(
+            worker=self.name,
+            tools=self._program.tools,
+            at_ms=now,
+            until_ms=now + self._lease_ms,
+            limit=free,
+        )
+        for record in claimed:
+            self._slots.acquire_nowait()
+            self._spawn(
+                self._program.body(record),
+                tool=record.tool,
+                owner=record.owner,
+                record=record,
+                may_ask=True,
+            )
+
+    async def _renew(self) -> None:
+        while True:
+            await anyio.sleep(self._lease_ms / 3000)
+            held = [
+                Held(task_id=task_id, generation=running.record.generation)
+                for task_id, running in self._kept.items()
+                if running.record is not None and not running.record.status.ended
+            ]
+            if not held:
+                continue
+            now = self._now_ms()
+            try:
+                lost = await self._store.renew(held, at_ms=now, until_ms=now + self._lease_ms)
+            except AwhileError:
+                logger.exception("Leases could not be renewed; trying again.")
+                continue
+            for one in lost:
+                await self._obey(one.task_id)
+
+    async def _drain(self) -> None:
+        self._tasks, tasks = None, self._tasks
+        for running in list(self._all):
+            record = running.record
+            if record is None:
+                running.stop()
+            elif record.max_attempts > 1:
+                running.drain(ev.Released(generation=record.generation))
+            else:
+                said = internal_error(
+                    "The server was stopped while this was running.", reason="server_stopped"
+                )
+                running.drain(
+                    ev.Failed(generation=record.generation, error=said.error, message=said.message)
+                )
+        with anyio.move_on_after(self._drain_seconds):
+            for running in list(self._all):
+                await running.gone.wait()
+        self._tasks = tasks
