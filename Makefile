@@ -26,7 +26,7 @@ conformance:             ## the official MCP suite's tasks scenarios
 
 bench:                   ## timings on this machine
 	@scripts/set-up venv
-	@.venv/bin/python -m benchmarks
+	@scripts/bench
 
 page:                    ## the page alone, built from web/
 	@scripts/set-up page
