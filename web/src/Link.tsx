@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react'
+
+import { go } from './path.ts'
+
+/** A link within the page; opening it in a new tab stays the browser's business. */
+export function Link(props: {
+  to: string
+  className?: string
+  current?: boolean
+  children: ReactNode
+}): ReactNode {
+  return (
+    <a
+      href={props.to}
+      className={props.className}
+      aria-current={props.current ? 'page' : undefined}
+      onClick={(event) => {
+        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
+        event.preventDefault()
+        go(props.to)
+      }}
+    >
+      {props.children}
+    </a>
+  )
+}

@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react'
+
+import type { Result } from './types.ts'
+
+/** How the question was understood, in words a person can check. */
+export function Reading(props: { result: Result | null }): ReactNode {
+  const reading = props.result?.reading
+  const meanings = props.result?.meanings ?? []
+  if (!reading && meanings.length === 0) return null
+  return (
+    <section className="reading">
+      <h2>What this computes</h2>
+      {reading && <p>{reading}</p>}
+      {meanings.length > 0 && (
+        <dl>
+          {meanings.map(({ words, meaning }) => (
+            <div key={words}>
+              <dt>“{words}”</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}

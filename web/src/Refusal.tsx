@@ -1,0 +1,72 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+
+import { fetchDatabase } from './api.ts'
+import { useAsk } from './ask.ts'
+import type { Refusal } from './types.ts'
+
+/** A question that could not be grounded: what was understood, what not, and what to try. */
+export function RefusalPanel(props: { refusal: Refusal }): ReactNode {
+  const { refusal } = props
+  const database = useQuery({ queryKey: ['database'], queryFn: fetchDatabase })
+  return (
+    <section className="panel tone-warn" aria-label="Not answered">
+      <p className="said">{refusal.text}</p>
+      <dl>
+        <Words name="Understood" words={refusal.understood} />
+        <Words name="Not understood" words={refusal.not_understood} strong />
+        <Words name="Tables there are" words={refusal.tables} />
+        <Words name="What can be measured" words={refusal.measures} />
+      </dl>
+      <TryThese questions={database.data?.examples ?? []} title="Try one of these" />
+    </section>
+  )
+}
+
+/** The translator asks back: each choice is a question to ask instead. */
+export function QuestionBack(props: { back: { text: string; choices?: string[] } }): ReactNode {
+  return (
+    <section className="panel tone-warn" aria-label="A question back">
+      <p className="said">{props.back.text}</p>
+      <TryThese questions={props.back.choices ?? []} title="Ask instead" />
+    </section>
+  )
+}
+
+function Words(props: { name: string; words: string[] | undefined; strong?: boolean }): ReactNode {
+  if (!props.words?.length) return null
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd>
+        {props.words.map((word) => (
+          <span key={word} className={props.strong ? 'word strong' : 'word'}>
+            {word}
+          </span>
+        ))}
+      </dd>
+    </div>
+  )
+}
+
+function TryThese(props: { questions: string[]; title: string }): ReactNode {
+  const ask = useAsk()
+  if (props.questions.length === 0) return null
+  return (
+    <>
+      <h2>{props.title}</h2>
+      <ul className="examples">
+        {props.questions.map((question) => (
+          <li key={question}>
+            <button type="button" disabled={ask.sending} onClick={() => void ask.send(question, false)}>
+              {question}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p className="problem" role="alert">
+        {ask.problem}
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+
+import { ApiError, fetchRun } from './api.ts'
+import { ErrorPanel } from './ErrorPanel.tsx'
+import { Grid } from './Grid.tsx'
+import { Link } from './Link.tsx'
+import { useLive } from './live.ts'
+import { Reading } from './Reading.tsx'
+import { QuestionBack, RefusalPanel } from './Refusal.tsx'
+import { SqlBlock } from './SqlBlock.tsx'
+import { StatusLine } from './StatusLine.tsx'
+import type { RunDetail, SeenRun } from './types.ts'
+import { titleOf } from './words.ts'
+
+export function RunView(props: { id: string; fresh: boolean }): ReactNode {
+  const heard = useLive().runs.get(props.id)
+  const ended = heard === undefined || heard.ended_at !== null
+  const detail = useQuery({
+    // What ended does not change any more; what runs is told by the stream.
+    queryKey: ['run', props.id, ended],
+    queryFn: () => fetchRun(props.id),
+    enabled: ended,
+  })
+  const run = heard ?? seen(detail.data, detail.dataUpdatedAt)
+  if (run === null) return <Missing error={detail.error} />
+  const { result, error_text: errorText } = detail.data ?? { result: null, error_text: null }
+  const sql = result?.sql ?? run.sql
+  const failed = run.status === 'failed' || run.is_error
+  return (
+    <article className="run">
+      <Link to="/" className="back">
+        ← All questions
+      </Link>
+      <h1 className={run.question === null ? 'sql-title' : undefined}>{titleOf(run)}</h1>
+      <StatusLine run={run} fresh={props.fresh} />
+      <Reading result={result} />
+      {sql !== null && <SqlBlock sql={sql} open={run.ended_at === null || failed} mark={result?.error ?? null} />}
+      {run.ended_at !== null && detail.isPending && (
+        <p className="dim">
+          {detail.failureCount > 0
+            ? 'The result is kept by the server, which cannot be reached now. Trying again…'
+            : 'Fetching the result…'}
+        </p>
+      )}
+      {detail.error && <p className="problem">{detail.error.message}</p>}
+      {failed && detail.data && (
+        <ErrorPanel error={result?.error ?? null} text={errorText ?? run.message} question={run.question} sql={sql} />
+      )}
+      {result?.refusal && <RefusalPanel refusal={result.refusal} />}
+      {result?.question_back && <QuestionBack back={result.question_back} />}
+      {result?.columns && run.outcome !== 'error' && <Grid id={run.id} result={result} />}
+    </article>
+  )
+}
+
+function seen(detail: RunDetail | undefined, at: number): SeenRun | null {
+  return detail ? { ...detail.run, seenAt: at } : null
+}
+
+function Missing(props: { error: Error | null }): ReactNode {
+  if (props.error === null) return <p className="dim">Looking for this run…</p>
+  const gone = props.error instanceof ApiError && props.error.status === 404
+  return (
+    <section className="front">
+      <h1>{gone ? 'No such run' : 'This run cannot be shown'}</h1>
+      <p>{props.error.message}</p>
+      <p>
+        <Link to="/">All questions</Link>
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,130 @@
+// What the page knows now: the runs, the server's reachability, and how fresh all that is.
+//
+// One event stream per browser: over HTTP/1.1 a browser opens at most six connections to a host,
+// so a stream per tab would leave the seventh tab unable even to load. The tab that holds a Web
+// Lock owns the stream and passes everything on; when it closes, the lock goes to another tab.
+
+import { useSyncExternalStore } from 'react'
+
+import type { Run, SeenRun, Server, Sync } from './types.ts'
+import type { Stream } from './words.ts'
+
+export interface Live {
+  epoch: string | null
+  rev: number
+  runs: ReadonlyMap<string, SeenRun>
+  server: Server
+  stream: Stream
+  /** When the last sync or heartbeat came (`Date.now()`). */
+  heardAt: number | null
+}
+
+type Told =
+  | { kind: 'sync'; sync: Sync; at: number }
+  | { kind: 'beat'; at: number }
+  | { kind: 'stream'; stream: Stream }
+  | { kind: 'who' }
+  | { kind: 'state'; state: Live }
+
+const RETRY_MS = 700
+
+let live: Live = {
+  epoch: null,
+  rev: 0,
+  runs: new Map(),
+  server: { reachable: false, since: null },
+  stream: 'connecting',
+  heardAt: null,
+}
+const listeners = new Set<() => void>()
+
+function set(next: Live): void {
+  live = next
+  for (const listener of listeners) listener()
+}
+
+/** Takes what the backend sent: everything, or what changed since. Older news never wins. */
+export function apply(state: Live, sync: Sync, at: number): Live {
+  const runs = new Map(sync.full ? [] : state.runs)
+  for (const run of sync.runs) {
+    const known = state.epoch === sync.epoch ? state.runs.get(run.id) : undefined
+    runs.set(run.id, known && known.rev > run.rev ? known : { ...run, seenAt: at })
+  }
+  const { epoch, rev, server } = sync
+  return { ...state, epoch, rev, server, runs, stream: 'open', heardAt: at }
+}
+
+/** Shows a run this tab just started, without waiting for the stream. */
+export function adopt(run: Run): void {
+  const known = live.runs.get(run.id)
+  if (known && known.rev >= run.rev) return
+  set({ ...live, runs: new Map(live.runs).set(run.id, { ...run, seenAt: Date.now() }) })
+}
+
+function hear(told: Told, channel: BroadcastChannel, leading: boolean): void {
+  switch (told.kind) {
+    case 'sync':
+      return set(apply(live, told.sync, told.at))
+    case 'beat':
+      return set({ ...live, stream: 'open', heardAt: told.at })
+    case 'stream':
+      return set({ ...live, stream: told.stream })
+    case 'who':
+      if (leading) channel.postMessage({ kind: 'state', state: live } satisfies Told)
+      return
+    case 'state':
+      if (live.epoch !== told.state.epoch || live.rev <= told.state.rev) set(told.state)
+  }
+}
+
+/** Joins the tabs of this browser; leads them when nobody else does. Called once. */
+export function goLive(): void {
+  const channel = new BroadcastChannel('awhile')
+  let leading = false
+  const tell = (told: Told): void => {
+    channel.postMessage(told)
+    hear(told, channel, leading)
+  }
+  channel.onmessage = (event: MessageEvent<Told>) => hear(event.data, channel, leading)
+  channel.postMessage({ kind: 'who' } satisfies Told)
+  // Held until the tab goes away, on purpose: the promise never settles.
+  void navigator.locks.request('awhile', () => {
+    leading = true
+    listen(tell)
+    return new Promise<never>(() => {})
+  })
+}
+
+function listen(tell: (told: Told) => void): void {
+  const after = live.epoch === null ? '' : `?after=${encodeURIComponent(`${live.epoch}:${live.rev}`)}`
+  const source = new EventSource(`/api/events${after}`)
+  let again = false
+  const retry = (): void => {
+    if (again) return
+    again = true
+    source.close()
+    setTimeout(() => listen(tell), RETRY_MS)
+  }
+  source.onmessage = (event: MessageEvent<string>) => {
+    tell({ kind: 'sync', sync: JSON.parse(event.data) as Sync, at: Date.now() })
+  }
+  source.addEventListener('beat', () => tell({ kind: 'beat', at: Date.now() }))
+  source.onerror = () => {
+    // The browser does not say why. A plain request tells "not signed in" from "not there".
+    void fetch('/api/session')
+      .then((reply) => (reply.status === 401 ? 'locked' : 'broken'), () => 'broken' as const)
+      .then((stream) => {
+        tell({ kind: 'stream', stream })
+        retry()
+      })
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function useLive(): Live {
+  return useSyncExternalStore(subscribe, () => live)
+}

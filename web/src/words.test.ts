@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { Facts, StopRequest } from './words.ts'
+import { connection, duration, rowsInWords, ticking, titleOf, wordsFor } from './words.ts'
+
+const facts = (some: Partial<Facts>): Facts => ({
+  status: 'working',
+  is_error: false,
+  outcome: null,
+  cancel_asked_at: null,
+  stopped_how: null,
+  stopped_after_seconds: null,
+  stopAskedSeconds: null,
+  ...some,
+})
+const asked = { cancel_asked_at: '2026-11-01T10:00:00Z', stopAskedSeconds: 2 }
+
+const STATES: [Partial<Facts>, StopRequest, string, string | null, boolean, boolean][] = [
+  // facts, own request, badge, sentence, ended, can stop
+  [{}, 'none', 'Running', null, false, true],
+  [{}, 'sending', 'Running', 'Sending your request to stop…', false, false],
+  [{}, 'not_sent', 'Running', 'Request not sent; the query is unaffected', false, true],
+  [{}, 'unknown', 'Running', 'Not known whether your request to stop arrived; you can ask again', false, true],
+  [asked, 'none', 'Stop requested', 'Still running until the database confirms', false, false],
+  [asked, 'not_sent', 'Stop requested', 'Still running until the database confirms', false, false],
+  [{ ...asked, stopAskedSeconds: 31 }, 'none', 'Not stopped yet', 'Asked to stop 31 s ago; the database has not confirmed it', false, false],
+  [{ status: 'input_required' }, 'none', 'Needs your answer', null, false, true],
+  [{ status: 'completed', outcome: 'table' }, 'none', 'Finished', null, true, false],
+  [{ status: 'completed' }, 'not_sent', 'Finished', null, true, false],
+  [{ status: 'completed', ...asked, outcome: 'table' }, 'none', 'Finished anyway', 'It finished before the stop took hold; the result is kept', true, false],
+  [{ status: 'completed', is_error: true }, 'none', 'Failed', null, true, false],
+  [{ status: 'completed', is_error: true, ...asked }, 'none', 'Failed', 'Failed after you asked to stop', true, false],
+  [{ status: 'completed', outcome: 'refusal' }, 'none', 'Not answered', null, true, false],
+  [{ status: 'completed', outcome: 'question_back' }, 'none', 'Asks you back', null, true, false],
+  [{ status: 'failed' }, 'none', 'Failed', null, true, false],
+  [{ status: 'failed', ...asked }, 'none', 'Failed', 'Failed after you asked to stop', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'engine_confirmed', stopped_after_seconds: 0.03 }, 'none', 'Cancelled', 'confirmed by the engine after 0.03 s', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'process_ended', stopped_after_seconds: 1.52 }, 'none', 'Cancelled', 'confirmed by the engine: the process running it has ended after 1.5 s', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'never_started', stopped_after_seconds: 0 }, 'none', 'Cancelled', 'it had not started', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'not_stopped' }, 'none', 'Cancelled', 'It could not be stopped and may still be having effects', true, false],
+  [{ status: 'cancelled' }, 'none', 'Cancelled', 'the server says so', true, false],
+  [{ status: 'expired' }, 'none', 'Expired', 'The server no longer keeps this run', true, false],
+]
+
+for (const [some, request, badge, sentence, isEnded, canStop] of STATES) {
+  test(`${JSON.stringify(some)} with own request ${request} reads "${badge}"`, () => {
+    const words = wordsFor(facts(some), request)
+    assert.equal(words.badge, badge)
+    assert.equal(words.sentence, sentence)
+    assert.equal(words.ended, isEnded)
+    assert.equal(words.canStop, canStop)
+  })
+}
+
+test('no past tense is used while the work is running', () => {
+  for (const [some, request] of STATES) {
+    const words = wordsFor(facts(some), request)
+    if (!words.ended) assert.doesNotMatch(words.badge, /^(Cancelled|Stopped|Finished)/)
+  }
+})
+
+const up = { reachable: true, since: '2026-11-01T10:00:00Z' }
+const down = { reachable: false, since: '2026-11-01T10:00:00Z' }
+const clock = () => '10:00:00'
+
+const CONNECTIONS: [Parameters<typeof connection>, string][] = [
+  [['connecting', null, up, clock], 'Connecting…'],
+  [['open', 0, up, clock], 'Live'],
+  [['open', 11.9, up, clock], 'Live'],
+  [['open', 12, up, clock], 'No connection, what you see may be out of date'],
+  [['broken', 1, up, clock], 'No connection, what you see may be out of date'],
+  [['broken', null, up, clock], 'No connection, what you see may be out of date'],
+  [['open', 1, down, clock], 'Server not reachable since 10:00:00; what you see may be out of date'],
+  [['open', 1, { reachable: false, since: null }, clock], 'Connecting to the server…'],
+  [['locked', 1, up, clock], 'Not signed in: open the address that awhile printed when it started'],
+]
+
+for (const [given, word] of CONNECTIONS) {
+  test(`a ${given[0]} stream silent for ${given[1]} s reads "${word}"`, () => {
+    assert.equal(connection(...given).word, word)
+    assert.equal(connection(...given).current, word === 'Live')
+  })
+}
+
+test('durations are never rounded up', () => {
+  const said = [0, 0.03, 0.5, 4.29, 9.99, 42.9, 59.99, 185, 3599.9, 7499].map(duration)
+  assert.deepEqual(said, [
+    '0 s', '0.03 s', '0.50 s', '4.2 s', '9.9 s', '42 s', '59 s', '3 min 05 s', '59 min 59 s', '2 h 04 min',
+  ])
+  assert.deepEqual([0.9, 4.9, 61].map(ticking), ['0 s', '4 s', '1 min 01 s'])
+})
+
+test('rows say whether they are all', () => {
+  assert.equal(rowsInWords(0, false), '0 rows')
+  assert.equal(rowsInWords(1, false), '1 row')
+  assert.equal(rowsInWords(1234, false), '1,234 rows')
+  assert.equal(rowsInWords(100000, true), 'First 100,000 rows of more')
+})
+
+test('a run without a question is titled by its SQL on one line', () => {
+  assert.equal(titleOf({ tool: 'run_sql', question: null, sql: 'SELECT\n  1' }), 'SELECT 1')
+  assert.equal(titleOf({ tool: 'run_sql', question: null, sql: null }), 'SQL query')
+  assert.equal(titleOf({ tool: 'ask', question: 'How many?', sql: 'SELECT 1' }), 'How many?')
+})
