@@ -34,9 +34,9 @@ async def test_a_cancelled_receive_loses_nothing() -> None:
     async with await Child.start(f"{BODIES}:echo", "hello") as child:
         assert await child.receive() == "hello"
         big = b"y" * 20_000_000
+        got: list[object] = []
         async with anyio.create_task_group() as group:
             group.start_soon(child.send, big)
-            got: list[object] = []
             while not got:
                 with anyio.move_on_after(0.001):
                     got.append(await child.receive())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from awhile.ask.engines.schema import Schema
+from awhile.ask.schema import Schema
 
 __all__ = [
     "Budget",

@@ -1,14 +1,16 @@
 """What can go wrong between a SQL text and its rows.
 
-    EngineError
-    ├── QueryRefused      never run: the guard found a word it does not allow
-    ├── QueryError        the engine answered with an error
-    ├── QueryInterrupted  stopped before its end, by the time budget
-    ├── EngineLost        the process that ran it is gone
-    └── DatabaseNotOpened the file is missing, foreign, locked or too new
+EngineError
+├── QueryRefused      never run: the guard found a word it does not allow
+├── QueryError        the engine answered with an error
+├── QueryInterrupted  stopped before its end, by the time budget
+├── EngineLost        the process that ran it is gone
+└── DatabaseNotOpened the file is missing, foreign, locked or too new
 """
 
 from __future__ import annotations
+
+from awhile.errors import LocalError
 
 __all__ = [
     "DatabaseNotOpened",
@@ -20,7 +22,7 @@ __all__ = [
 ]
 
 
-class EngineError(Exception):
+class EngineError(LocalError):
     """Anything an engine raises on purpose."""
 
 

@@ -1,0 +1,141 @@
+"""Writing a result as Parquet so that no value, name or type is lost.
+
+Source: ours. What Parquet holds exactly is stored as itself; every other type (128-bit integers,
+intervals, bit strings, unions, ...) is stored as the engine's own text. Names are made unique,
+because Parquet readers look columns up by name; the names and types as the query gave them are in
+the file's key-value metadata under `awhile.columns`, in order:
+
+    [{"name": "sum(amount)", "type": "HUGEINT"}, ...]
+
+and `awhile.truncated` is `true` when the query had more rows than were read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from awhile.ask.engines.contract import Column
+
+__all__ = ["COLUMNS_KEY", "TRUNCATED_KEY", "ParquetResult", "storable", "unique_names"]
+
+COLUMNS_KEY = "awhile.columns"
+TRUNCATED_KEY = "awhile.truncated"
+
+_GROUP_ROWS = 20_480
+"""Rows in a row group: a page of rows is read by decoding the groups it touches."""
+_GROUP_BYTES = 16 * 1024 * 1024
+
+ToText = Callable[[pa.RecordBatch, Sequence[int]], Sequence[pa.Array]]
+"""Gives the columns at these positions as text, in the engine's own lossless form."""
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Names no two of which are equal, upper and lower case alike; none of them is empty.
+
+    The first holder of a name keeps it, so `n, n, n_2` becomes `n, n_3, n_2`.
+    """
+    given = [name or f"column_{position}" for position, name in enumerate(names, start=1)]
+    taken = {name.casefold() for name in given}
+    seen: set[str] = set()
+    unique: list[str] = []
+    for name in given:
+        chosen, number = name, 2
+        while chosen.casefold() in seen or (chosen != name and chosen.casefold() in taken):
+            chosen = f"{name}_{number}"
+            number += 1
+        seen.add(chosen.casefold())
+        unique.append(chosen)
+    return unique
+
+
+def storable(kind: pa.DataType) -> bool:
+    """Whether Parquet gives back exactly what this Arrow type holds."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return storable(kind.value_type)
+    if pa.types.is_map(kind):
+        return storable(kind.key_type) and storable(kind.item_type)
+    if pa.types.is_struct(kind):
+        return kind.num_fields > 0 and all(storable(field.type) for field in kind.fields)
+    return (
+        (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+        or (pa.types.is_string(kind) or pa.types.is_large_string(kind))
+        or (pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+        or (pa.types.is_date32(kind) or pa.types.is_time(kind) or pa.types.is_timestamp(kind))
+        or (pa.types.is_decimal(kind) or pa.types.is_null(kind))
+    )
+
+
+class ParquetResult:
+    """A result file being written: under a temporary name until `finish`, else gone again."""
+
+    def __init__(
+        self, destination: Path, columns: Sequence[Column], schema: pa.Schema, to_text: ToText
+    ) -> None:
+        self._destination = destination
+        self._part = part_of(destination)
+        self._to_text = to_text
+        self._as_text = [
+            position for position, field in enumerate(schema) if not storable(field.type)
+        ]
+        names = unique_names(column.name for column in columns)
+        kinds = [
+            pa.string() if i in self._as_text else schema.field(i).type for i in range(len(names))
+        ]
+        described = [{"name": column.name, "type": column.type} for column in columns]
+        self._schema = pa.schema(list(zip(names, kinds, strict=True)))
+        self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+        self._writer.add_key_value_metadata({COLUMNS_KEY: json.dumps(described)})
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_rows = 0
+        self._pending_bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        arrays = list(batch.columns)
+        if self._as_text:
+            texts = self._to_text(batch, self._as_text)
+            for position, text in zip(self._as_text, texts, strict=True):
+                arrays[position] = text
+        self._pending.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        self._pending_rows += batch.num_rows
+        self._pending_bytes += batch.nbytes
+        if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
+            self._write_group()
+
+    def finish(self, *, truncated: bool) -> None:
+        """Close the file and give it its real name."""
+        self._write_group()
+        self._writer.add_key_value_metadata({TRUNCATED_KEY: json.dumps(truncated)})
+        self._writer.close()
+        self._part.replace(self._destination)
+
+    def _write_group(self) -> None:
+        if self._pending:
+            table = pa.Table.from_batches(self._pending, self._schema)
+            self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if exc is not None:
+            self._writer.close()
+            self._part.unlink(missing_ok=True)
+
+
+def part_of(destination: Path) -> Path:
+    """The temporary name in the same folder, so that the rename is atomic."""
+    return destination.with_name(f".{destination.name}.part")

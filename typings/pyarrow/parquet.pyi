@@ -1,0 +1,33 @@
+# What Awhile uses of pyarrow.parquet, which ships no types of its own.
+from collections.abc import Mapping
+from os import PathLike
+
+from pyarrow import Schema, Table
+
+class ParquetWriter:
+    def __init__(
+        self, where: PathLike[str], schema: Schema, *, compression: str = "snappy"
+    ) -> None: ...
+    def write_table(self, table: Table, row_group_size: int | None = None) -> None: ...
+    def add_key_value_metadata(self, key_value_metadata: Mapping[str, str]) -> None: ...
+    def close(self) -> None: ...
+
+class _RowGroup:
+    num_rows: int
+
+class FileMetaData:
+    num_rows: int
+    num_row_groups: int
+    metadata: dict[bytes, bytes] | None
+    def row_group(self, i: int) -> _RowGroup: ...
+
+class ParquetFile:
+    metadata: FileMetaData
+    schema_arrow: Schema
+    def __init__(self, source: PathLike[str]) -> None: ...
+    def read_row_groups(
+        self, row_groups: list[int], columns: list[str] | None = None
+    ) -> Table: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> ParquetFile: ...
+    def __exit__(self, *args: object) -> None: ...
