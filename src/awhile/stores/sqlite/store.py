@@ -1,0 +1,236 @@
+"""The store in one SQLite file."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import json
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+import anyio.to_thread
+import apsw
+
+from awhile.errors import SettingsError, StoreError
+from awhile.stores.changes import Changes
+from awhile.stores.rows import created_fields, to_row
+from awhile.stores.sqlite.connection import Connection
+from awhile.stores.sqlite.files import StoreFiles, explain
+from awhile.stores.sqlite.listener import Listener, current_rev, read_changes
+from awhile.stores.sqlite.transaction import LOST_AT_ONCE, QUERIES, kept, stored
+from awhile.stores.sqlite.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+    from typing import Self
+
+    from awhile.stores.changes import Change
+    from awhile.stores.contract import Held, Kept, Watch
+    from awhile.tasks import Event, Status, TaskRecord
+
+T = TypeVar("T")
+
+READERS = 4
+"""Reads of many rows at the same time, each in a thread on its own connection."""
+
+
+class SqliteStore:
+    """Keeps tasks in one file; implements `awhile.stores.contract.Store`.
+
+    Every confirmed write is on the disk (WAL, ``synchronous=FULL``). Writes of one process share
+    one thread and, under load, one commit; processes take turns. Cancelling a caller that waits for
+    a write does not take the write back: it is made whole, or not at all, but nobody hears of it.
+
+    Used in one event loop at a time; every process opens its own, and a process that forks opens
+    it after the fork.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        """A store in that file; it and its folder are created on entry where they are missing."""
+        self._files = StoreFiles(Path(path).absolute())
+        self._open: _Open | None = None
+
+    @classmethod
+    def from_url(cls, url: str) -> Self:
+        """The store of a ``sqlite:`` URL, written as SQLAlchemy has them.
+
+        ``sqlite:///reports.db`` is relative to the working directory, ``sqlite:////var/reports.db``
+        absolute.
+
+        Raises:
+            SettingsError: the URL names no file.
+        """
+        scheme, _, rest = url.partition("://")
+        host, slash, path = rest.partition("/")
+        if path == ":memory:" or (rest in {"", "/", ":memory:"} and scheme == "sqlite"):
+            raise SettingsError(
+                f"The store {url!r} would be in memory, where no task survives its process, nor is "
+                "seen by another one. Name a file: 'sqlite:///tasks.db'."
+            )
+        if scheme != "sqlite" or host or not slash or "?" in path:
+            raise SettingsError(
+                f"{url!r} does not name a file as a store. Write 'sqlite:///relative.db' or "
+                "'sqlite:////absolute/path.db', without a host and without options."
+            )
+        return cls(path)
+
+    async def __aenter__(self) -> Self:
+        """Open the file, creating or migrating it.
+
+        Raises:
+            StoreError: the file cannot be used; it says why and what to do.
+        """
+        if self._open is not None:
+            raise StoreError(f"The store {str(self._files.database)!r} is open already.")
+        loop = asyncio.get_running_loop()
+        self._open = await anyio.to_thread.run_sync(_Open, self._files, loop)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Finish the writes that were asked for and close. No thread is left."""
+        opened, self._open = self._opened, None
+        await opened.close()
+
+    async def create(self, record: TaskRecord) -> TaskRecord:
+        """See `TaskStore.create`."""
+        row, fields = to_row(record), created_fields(record)
+        return await self._opened.writer.write(lambda to: to.create(row, record, fields))
+
+    async def append(self, task_id: str, event: Event, at_ms: int) -> TaskRecord:
+        """See `TaskStore.append`."""
+        return await self._opened.writer.write(lambda to: to.append(task_id, event, at_ms))
+
+    async def get(self, task_id: str) -> TaskRecord | None:
+        """See `TaskStore.get`. Reads in the event loop's own thread.
+
+        A point read takes about 10 µs; a hop to a thread and back takes ten times that and, under
+        load, a place in a queue (``benchmarks/store_sqlite.py`` prints both).
+        """
+        opened = self._opened
+        try:
+            row = opened.in_loop.row(QUERIES["one_task"], {"task_id": task_id})
+        except apsw.Error as error:
+            raise explain(error, self._files.database) from error
+        return None if row is None else stored(row).record
+
+    async def find(
+        self,
+        *,
+        owner: str,
+        statuses: Collection[Status] | None = None,
+        tools: Collection[str] | None = None,
+        after_rev: int = 0,
+        limit: int = 100,
+    ) -> Sequence[TaskRecord]:
+        """See `TaskStore.find`."""
+        asked = {
+            "owner": owner,
+            "statuses": None if statuses is None else json.dumps([str(one) for one in statuses]),
+            "tools": None if tools is None else json.dumps(list(tools)),
+            "after_rev": after_rev,
+            "limit": limit,
+        }
+        return await self._opened.read(
+            lambda on: [stored(row).record for row in on.rows(QUERIES["tasks_of_owner"], asked)]
+        )
+
+    async def history(
+        self, task_id: str, *, after_seq: int = 0, limit: int = 1000
+    ) -> Sequence[Kept]:
+        """See `TaskStore.history`."""
+        asked = {"task_id": task_id, "after_seq": after_seq, "limit": limit}
+        return await self._opened.read(
+            lambda on: [kept(task_id, row) for row in on.rows(QUERIES["history"], asked)]
+        )
+
+    @asynccontextmanager
+    async def watch(self, task_ids: Collection[str] | None = None) -> AsyncGenerator[Watch]:
+        """See `TaskStore.watch`."""
+        opened = self._opened
+        # Nothing is awaited between reading where the store is and subscribing from there.
+        one = opened.changes.subscribe(task_ids, current_rev(opened.in_loop))
+        opened.listener.start()
+        try:
+            yield one
+        finally:
+            opened.changes.unsubscribe(one)
+
+    async def claim(
+        self, *, worker: str, tools: Collection[str], at_ms: int, until_ms: int, limit: int
+    ) -> Sequence[TaskRecord]:
+        """See `Store.claim`."""
+        write = self._opened.writer.write
+        wanted = frozenset(tools)
+        ended, claimed = await write(
+            lambda to: (
+                to.end_lost(at_ms),
+                to.claim(worker, wanted, at_ms, until_ms, limit),
+            )
+        )
+        while ended == LOST_AT_ONCE:  # a whole fleet was lost; the rest in transactions of its own
+            ended = await write(lambda to: to.end_lost(at_ms))
+        return claimed
+
+    async def renew(self, held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:
+        """See `Store.renew`. A lease that ran out but that nobody took is still extended."""
+        return await self._opened.writer.write(lambda to: to.renew(held, until_ms))
+
+    async def sweep(self, *, at_ms: int, limit: int = 500) -> Sequence[str]:
+        """See `Store.sweep`."""
+        return await self._opened.writer.write(lambda to: to.sweep(at_ms, limit))
+
+    @property
+    def _opened(self) -> _Open:
+        if self._open is None:
+            raise StoreError(
+                f"The store {str(self._files.database)!r} is not open. Use it inside "
+                "`async with store:`."
+            )
+        return self._open
+
+
+class _Open:
+    """What exists between entry and exit. Constructed in a thread: it waits for the disk."""
+
+    def __init__(self, files: StoreFiles, loop: asyncio.AbstractEventLoop) -> None:
+        self._files = files
+        self.writer = Writer(files, loop)
+        self.in_loop = Connection(files.database, reads_only=True)
+        self.changes = Changes(loop, self._changes_after)
+        self.listener = Listener(files, self.changes)
+        self._idle: collections.deque[Connection] = collections.deque()
+        self._limiter = anyio.CapacityLimiter(READERS)
+        self.writer.start(self.listener)
+
+    async def read(self, query: Callable[[Connection], T]) -> T:
+        """Run a query of many rows in a thread."""
+
+        def run() -> T:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                connection = Connection(self._files.database, reads_only=True)
+            try:
+                return query(connection)
+            except apsw.Error as error:
+                raise explain(error, self._files.database) from error
+            finally:
+                self._idle.append(connection)
+
+        return await anyio.to_thread.run_sync(run, limiter=self._limiter)
+
+    async def close(self) -> None:
+        """End both threads; the writer's, which closes the file last, folds the log into it."""
+        await self.listener.close()
+        self.in_loop.close()
+        while self._idle:
+            self._idle.pop().close()
+        await self.writer.close()
+
+    async def _changes_after(self, rev: int, limit: int) -> Sequence[Change]:
+        return await self.read(lambda on: read_changes(on, rev, limit))
+
+
+__all__ = ["READERS", "SqliteStore"]
