@@ -4,6 +4,10 @@ A store keeps records and their append-only history, and wakes those who wait fo
 decides what a record becomes: inside its own transaction it reads the record, calls
 `awhile.tasks.apply`, and writes record and event together. So every change is one atomic
 compare-and-set, and two writers can never both win.
+
+A caller that is cancelled while it waits for a write does not take the write back: it is made whole
+or not at all, and nobody hears which. Values that have no JSON form (NaN) are refused with a
+`StoreError` before anything is written.
 """
 
 from __future__ import annotations
@@ -30,6 +34,10 @@ class Kept:
     kind: str
     """The event's class name, or ``Created``."""
     fields: Mapping[str, Any]
+    """The event's fields as JSON has them, without a ``Completed``'s result: that is the record's.
+
+    Of ``Created``: ``tool``, ``message`` and ``worker`` (None if it waited to be claimed).
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +57,8 @@ class Watch(Protocol):
         Changes that happened between two calls are returned at once, together. Wakes waiters in the
         same process as soon as the change is committed, those of other processes on the same store
         within 50 ms. Empty means the timeout passed without a change. A subscription to all tasks
-        reports every id, one to some tasks only theirs.
+        reports every id, one to some tasks only theirs. Deleting what has expired is no change. A
+        wait that is cancelled loses nothing: the next one returns what it would have.
         """
         ...
 
@@ -67,6 +76,9 @@ class TaskStore(Protocol):
 
     async def append(self, task_id: str, event: Event, at_ms: int) -> TaskRecord:
         """Apply one event, durably before this returns; returns the record after it.
+
+        An event without effect (a second cancel, an answer nobody asked for) writes nothing, not
+        even history, and wakes nobody.
 
         Raises:
             TaskNotFound: no such task.
@@ -87,13 +99,13 @@ class TaskStore(Protocol):
         after_rev: int = 0,
         limit: int = 100,
     ) -> Sequence[TaskRecord]:
-        """One owner's tasks with ``rev > after_rev``, newest creation first."""
+        """One owner's tasks with ``rev > after_rev``, newest creation first; None means any."""
         ...
 
     async def history(
         self, task_id: str, *, after_seq: int = 0, limit: int = 1000
     ) -> Sequence[Kept]:
-        """The task's history in order, from ``after_seq`` on."""
+        """The task's history in order, behind ``after_seq``; empty for an unknown task."""
         ...
 
     def watch(self, task_ids: Collection[str] | None = None) -> AbstractAsyncContextManager[Watch]:
@@ -120,6 +132,8 @@ class Store(TaskStore, Protocol):
 
     async def renew(self, held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:
         """Extend leases in one write; returns those that were no longer held.
+
+        A lease that ran out, but whose task nobody has taken or ended since, is extended like any.
 
         A renewal is not part of the history, wakes nobody and does not change ``rev``.
         """

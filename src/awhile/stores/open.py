@@ -34,20 +34,20 @@ def open_store(url: str) -> Store:
     Raises:
         SettingsError: no installed store has that scheme, or it cannot use the URL.
     """
-    scheme = url.partition(":")[0]
+    scheme = url.partition("://")[0]  # errors name it alone: the rest may hold a password
     found = {one.name: one for one in entry_points(group=GROUP)}
     if scheme not in found:
         installed = ", ".join(f"'{name}://'" for name in sorted(found)) or "none"
         raise SettingsError(
-            f"No store is installed for {url!r}. Installed: {installed}. A file on this machine is "
-            "written 'sqlite:///tasks.db'."
+            f"No store is installed for {scheme!r} URLs. Installed: {installed}. A file on this "
+            "machine is written 'sqlite:///tasks.db'."
         )
     try:
         store = cast("StoreFromUrl", found[scheme].load())
     except ImportError as error:
         raise SettingsError(
-            f"The store for {url!r} is not completely installed: {error}. Install its extra "
-            f"(`pip install 'awhile[{scheme}]'`)."
+            f"The store for {scheme!r} URLs is not completely installed: {error}. Install its "
+            f"extra (`pip install 'awhile[{scheme}]'`)."
         ) from error
     return store.from_url(url)
 

@@ -42,27 +42,47 @@ class StoreFiles:
         """The folder of the listeners' pipes."""
         return self.database.with_name(f"{self.database.name}-bells")
 
-    def create(self) -> None:
-        """Create folder and file where missing, readable by their owner only.
+    def create_folder(self) -> None:
+        """Create the folder where it is missing, for its owner only.
 
         Raises:
-            StoreError: the folder or the file cannot be created or opened.
+            StoreError: it cannot be created.
         """
-        database = self.database
         try:
-            database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # SQLite gives its other files the mode of this one, so this one has to be first.
-            os.close(os.open(database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            folder = os.open(database.parent, os.O_RDONLY)
+            self.database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_create(self.database, error) from error
+
+    def create_database(self) -> None:
+        """Create an empty file where there is none, for its owner only. Under the write lock.
+
+        SQLite gives the files beside it the mode of this one, so it may not be the one to create
+        it. A file that exists is not even opened: closing it again would take away every lock this
+        process has on it (POSIX), those of another open store included, and SQLite would lose data.
+
+        Raises:
+            StoreError: it cannot be created.
+        """
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            os.close(os.open(self.database, flags, 0o600))
+            folder = os.open(self.database.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)  # else a power cut could take the file's name
             finally:
                 os.close(folder)
+        except FileExistsError:
+            return
         except OSError as error:
-            raise StoreError(
-                f"The store {str(database)!r} cannot be created or opened: {error.strerror}. "
-                "Choose a file in a folder this user may write in."
-            ) from error
+            raise cannot_create(self.database, error) from error
+
+
+def cannot_create(file: Path, error: OSError) -> StoreError:
+    """What to tell of a file or folder the system refused to create."""
+    return StoreError(
+        f"The store's file {str(file)!r} cannot be created: {error.strerror}. Choose a file in a "
+        "folder this user may write in."
+    )
 
 
 def prepare(connection: Connection, database: Path) -> None:
@@ -151,4 +171,4 @@ def _migrations() -> list[str]:
     return [one.read_text(encoding="utf-8").strip().removesuffix(";") for one in found]
 
 
-__all__ = ["APPLICATION_ID", "StoreFiles", "explain", "prepare"]
+__all__ = ["APPLICATION_ID", "StoreFiles", "cannot_create", "explain", "prepare"]

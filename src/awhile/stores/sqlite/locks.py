@@ -14,6 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 from awhile.errors import StoreError
+from awhile.stores.sqlite.files import cannot_create
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,9 +37,8 @@ class WriteLock:
 
     def __init__(self, lock: Path, turn: Path) -> None:
         self._path = lock
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        self._lock = os.open(lock, flags, 0o600)
-        self._turn = os.open(turn, flags, 0o600)
+        self._lock = _open(lock)
+        self._turn = _open(turn)
 
     def __enter__(self) -> None:
         self._acquire(self._turn)
@@ -79,6 +79,13 @@ class WriteLock:
                     "(`fuser` on that file names it), continue or end it, and try again."
                 )
             time.sleep(_EAGER_STEP_SECONDS if waited < _EAGER_SECONDS else _PATIENT_STEP_SECONDS)
+
+
+def _open(file: Path) -> int:
+    try:
+        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise cannot_create(file, error) from error
 
 
 __all__ = ["WAIT_SECONDS", "WriteLock"]

@@ -49,7 +49,7 @@ class SqliteStore:
 
     def __init__(self, path: Path | str) -> None:
         """A store in that file; it and its folder are created on entry where they are missing."""
-        self._files = StoreFiles(Path(path).absolute())
+        self._files = StoreFiles(Path(path).resolve())  # one lock, whatever way leads there
         self._open: _Open | None = None
 
     @classmethod

@@ -58,10 +58,11 @@ class Writer:
         self._loop = loop
         self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         self._closed = False
-        files.create()
+        files.create_folder()
         self._lock = WriteLock(files.lock, files.turn)
         try:
             with self._lock:
+                files.create_database()
                 self._connection = Connection(files.database, reads_only=False)
                 prepare(self._connection, files.database)
         except apsw.Error as error:
