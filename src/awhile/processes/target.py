@@ -11,7 +11,10 @@ from typing import Any
 
 from awhile.processes.errors import ProcessError
 
-__all__ = ["load", "target_of"]
+__all__ = ["CHILD_FUNCTION", "load", "target_of"]
+
+CHILD_FUNCTION = "__child_function__"
+"""A decorator that replaces a function leaves the original under this attribute, for children."""
 
 _MAIN = "__awhile_main__"
 """The name under which a child imports the parent's script, so its `__main__` guard stays shut."""
@@ -54,7 +57,7 @@ def load(target: str) -> Callable[..., Any]:
         found = importlib.import_module(module_name)
     for part in qualname.split("."):
         found = getattr(found, part)
-    # A decorator may have replaced the function by a wrapper object that still knows it.
+    found = getattr(found, CHILD_FUNCTION, found)
     if not callable(found):
         raise ProcessError(f"{target!r} is {type(found).__name__}, which cannot be called")
     return found

@@ -116,6 +116,11 @@ class Run:
         self.scopes.clear()  # from here on, the room that runs the function says how it is stopped
         self.turn.ring()
 
+    def add_scope(self, scope: anyio.CancelScope) -> None:
+        """Have ``scope`` cancelled when a stop is asked (at once, if it already was)."""
+        self.scopes.append(scope)
+        self.stop_bell.ring()
+
     def mark_halted(self) -> None:
         """The body ended because it was told to stop, whatever it returns or raises now."""
         self.halted = True

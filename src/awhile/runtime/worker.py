@@ -34,6 +34,9 @@ logger = logging.getLogger(__name__)
 CLAIM_SECONDS = 1.0
 """How often a worker looks for work nobody told it of (leases that ran out wake nobody)."""
 
+SWEEP_SECONDS = 60.0
+"""How often expired tasks are deleted."""
+
 RETRY_SECONDS = 1.0
 """How long a worker waits when the store fails, before it goes on."""
 
@@ -116,6 +119,7 @@ class Worker:
                     loops.start_soon(self._watch)
                     loops.start_soon(self._claim_all)
                     loops.start_soon(self._renew)
+                    loops.start_soon(self._sweep)
                     try:
                         yield self
                     finally:
@@ -268,6 +272,15 @@ class Worker:
                 continue
             for one in lost:
                 await self._obey(one.task_id)
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                while await self._store.sweep(at_ms=self._now_ms()):
+                    pass
+            except AwhileError:
+                logger.exception("Expired tasks could not be deleted; trying again later.")
+            await anyio.sleep(SWEEP_SECONDS)
 
     async def _drain(self) -> None:
         self._tasks, tasks = None, self._tasks

@@ -1,0 +1,1 @@
+"""The server side: the rooms that know the SDK's server, and nothing else of it leaks out."""

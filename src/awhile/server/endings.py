@@ -1,0 +1,93 @@
+"""What a tool call came to: between the SDK's results and errors and the runtime's endings."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, cast
+
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from awhile.runtime.ending import Halted, Raised, Returned, internal_error
+from awhile.tasks import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from mcp.server.context import HandlerResult
+
+    from awhile.runtime.ending import Ending
+    from awhile.tasks import TaskRecord
+
+logger = logging.getLogger(__name__)
+
+MESSAGE_LENGTH = 500
+"""How much of a tool's error text a status message repeats; the whole text is in the result."""
+
+
+async def ending_of(call: Awaitable[HandlerResult]) -> Returned | Raised:
+    """Await a tool call; the ending it came to."""
+    try:
+        result = await call
+    except MCPError as error:
+        data = error.error.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return Raised(error=data, message=error.error.message)
+    except ToolError as error:  # from MCPServer.call_tool, which leaves this mapping to its caller
+        result = CallToolResult(content=[TextContent(type="text", text=str(error))], is_error=True)
+    except Exception:
+        logger.exception("A tool call ended in an unexpected error.")
+        return internal_error("The server failed while running this; its log says why.")
+    fields: Mapping[str, Any] = (
+        result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        if isinstance(result, BaseModel)
+        else dict(result or {})
+    )
+    is_error = fields.get("isError") is True
+    message = f"The tool reported an error: {first_text(fields)}" if is_error else "Finished."
+    return Returned(result=fields, is_error=is_error, message=message)
+
+
+def first_text(result: Mapping[str, Any]) -> str:
+    """The first text of a ``CallToolResult``, shortened for a status message."""
+    for block in cast("list[dict[str, Any]]", result.get("content") or []):
+        if block.get("type") == "text":
+            text = str(block.get("text", "")).strip()
+            return text if len(text) <= MESSAGE_LENGTH else f"{text[:MESSAGE_LENGTH]}…"
+    return "it gave no text."
+
+
+def answer(ending: Ending) -> dict[str, Any]:
+    """The inline answer to ``tools/call``.
+
+    Raises:
+        MCPError: the call ended in a protocol error, or was stopped.
+    """
+    if isinstance(ending, Returned):
+        return dict(ending.result)
+    if isinstance(ending, Halted):
+        ending = internal_error("This call was stopped before it finished.", reason="cancelled")
+    raise _as_mcp_error(ending.error, ending.message)
+
+
+def answer_from(record: TaskRecord) -> dict[str, Any]:
+    """The inline answer of a call whose task has ended.
+
+    Raises:
+        MCPError: the task failed, or was cancelled.
+    """
+    if record.status is Status.COMPLETED:
+        return dict(record.result or {})
+    words = record.status_message or "This call did not finish."
+    if record.status is Status.FAILED:
+        raise _as_mcp_error(record.error or {}, words)
+    raise _as_mcp_error(internal_error(words, reason="cancelled").error, words)
+
+
+def _as_mcp_error(error: Mapping[str, Any], words: str) -> MCPError:
+    return MCPError(
+        code=int(error.get("code", -32603)),
+        message=str(error.get("message", words)),
+        data=error.get("data"),
+    )

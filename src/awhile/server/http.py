@@ -1,0 +1,94 @@
+"""Serving an MCPServer over Streamable HTTP, on one port, until told to stop."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from awhile.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp.server.mcpserver import MCPServer
+
+PATH = "/mcp"
+"""Where the endpoint is."""
+
+GRACEFUL_SECONDS = 2
+"""How long open streams may hold up a stop: uvicorn would wait for them for ever otherwise."""
+
+
+async def serve_http(
+    server: MCPServer[Any],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    on_ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM; ``on_ready`` gets the URL once the socket takes calls.
+
+    Args:
+        server: what to serve.
+        host: the address to listen on. Callers are anonymous without authentication, so it has to
+            be a loopback address unless the server verifies tokens.
+        port: the port; 0 takes a free one.
+        on_ready: called with the endpoint's URL.
+
+    Raises:
+        SettingsError: anonymous callers would come from other machines, or the port is taken.
+    """
+    if server.settings.auth is None and not _loopback(host):
+        raise SettingsError(
+            f"host is {host!r} and the server has no authentication: anybody who reaches that "
+            "address could read and stop every task. Listen on 127.0.0.1, or configure a token "
+            "verifier."
+        )
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise SettingsError(
+            f"{host}:{port} cannot be listened on: {error.strerror}. Choose another port, or stop "
+            "what uses this one."
+        ) from error
+    bound = listening.getsockname()[1]
+    config = uvicorn.Config(
+        server.streamable_http_app(streamable_http_path=PATH, host=host),
+        log_level="warning",
+        timeout_graceful_shutdown=GRACEFUL_SECONDS,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    serving = _Announcing(config, on_ready, f"http://{shown}:{bound}{PATH}")
+    try:
+        await serving.serve(sockets=[listening])
+    finally:
+        listening.close()
+
+
+class _Announcing(uvicorn.Server):
+    """A uvicorn server that says when it is ready."""
+
+    def __init__(
+        self, config: uvicorn.Config, on_ready: Callable[[str], None] | None, url: str
+    ) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+        self._url = url
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and self._on_ready is not None:
+            self._on_ready(self._url)
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

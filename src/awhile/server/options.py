@@ -1,0 +1,61 @@
+"""How one tool's calls are run: declared once, with the tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from awhile.errors import SettingsError
+
+if TYPE_CHECKING:
+    from awhile.runtime.bodies import RunIn
+
+TaskSupport = Literal["forbidden", "optional", "required"]
+"""Whether a tool's calls may, or must, become tasks (MCP 2025-11-25, ``execution.taskSupport``)."""
+
+Rerun = Literal["never", "safe"]
+"""Whether a body may be run again after its worker was lost."""
+
+MAX_ATTEMPTS = 3
+"""How often a body that is safe to run again is run at most (source: ours)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """One task tool. See `awhile.server.tasks.Tasks.tool` for what each means."""
+
+    name: str
+    run_parameters: tuple[str, ...]
+    run_in: RunIn
+    task_support: TaskSupport
+    inline_seconds: float
+    rerun: Rerun
+    kept: Literal["when_slow", "always"]
+    request_key: str | None
+    keep_seconds: float | None
+    give_up_seconds: float
+    grace_seconds: float
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "inline_seconds": (self.inline_seconds, 0, 3600),
+            "give_up_seconds": (self.give_up_seconds, 0.1, 86_400),
+            "grace_seconds": (self.grace_seconds, 0, 3600),
+            "keep_seconds": (self.keep_seconds or 0, 0, 10 * 365 * 86_400),
+        }
+        for name, (value, low, high) in bounds.items():
+            if not low <= value <= high:
+                raise SettingsError(
+                    f"{name} of tool {self.name!r} is {value!r}; it has to be between {low} and "
+                    f"{high} seconds."
+                )
+
+    @property
+    def max_attempts(self) -> int:
+        """How often the body may be started in all."""
+        return MAX_ATTEMPTS if self.rerun == "safe" else 1
+
+    @property
+    def keep_ms(self) -> int | None:
+        """How long a result lives after its end, in milliseconds; None for ever."""
+        return None if self.keep_seconds is None else round(self.keep_seconds * 1000)

@@ -1,0 +1,208 @@
+"""`Tasks`: durable, honest, stoppable long work for an MCPServer."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from awhile.errors import SettingsError
+from awhile.runtime.bodies import RunIn, placed
+from awhile.runtime.worker import Worker, wall_clock_ms
+from awhile.server import principal as principals
+from awhile.server.calls import Calls
+from awhile.server.extension import TasksExtension
+from awhile.server.options import Rerun, TaskSupport, ToolOptions
+from awhile.server.program import ServerProgram
+from awhile.server.wrap import run_parameters, wrapped
+from awhile.stores.open import open_store
+from awhile.tasks.record import DEFAULT_KEEP_MS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.extension import Extension
+    from mcp.server.mcpserver import MCPServer
+
+    from awhile.stores.contract import Store, TaskStore
+
+    Lifespan = Callable[[MCPServer[Any]], AbstractAsyncContextManager[Any]]
+
+logger = logging.getLogger(__name__)
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+class Tasks:
+    """Gives the tools of one MCPServer durable tasks.
+
+    ::
+
+        tasks = Tasks("sqlite:///reports.db")
+        mcp = MCPServer("reports", **tasks.install())
+
+        @mcp.tool()
+        @tasks.tool(inline_seconds=3)
+        async def yearly(year: int, run: Run) -> list[str]: ...
+
+    Args:
+        store: where tasks are kept: a URL (``sqlite:///relative.db``, ``sqlite:////absolute.db``)
+            or a store of your own (`awhile.stores.contract.Store`).
+        slots: how many bodies run at once in this process; more wait as tasks.
+        lease_seconds: how long a task may say ``working`` after its process vanished.
+        drain_seconds: how long bodies get to end when the server is stopped.
+        principal: who is calling; the default is the verified bearer token, else anonymous.
+        now_ms: the clock, Unix milliseconds.
+
+    Raises:
+        SettingsError: a value that cannot work.
+    """
+
+    def __init__(
+        self,
+        store: str | Store,
+        *,
+        slots: int = 32,
+        lease_seconds: float = 6.0,
+        drain_seconds: float = 5.0,
+        principal: Callable[[ServerRequestContext[Any, Any]], str] = principals.principal,
+        now_ms: Callable[[], int] = wall_clock_ms,
+    ) -> None:
+        if isinstance(store, str):
+            open_store(store)  # opens nothing yet, but refuses a bad URL here and now
+        self._store = store
+        self._slots = slots
+        self._lease_seconds = lease_seconds
+        self._drain_seconds = drain_seconds
+        self._now_ms = now_ms
+        self._tools: dict[str, ToolOptions] = {}
+        self._calls = Calls(self._tools, principal, now_ms)
+
+    @property
+    def store(self) -> TaskStore:
+        """The open store, for tools that list or look at tasks themselves.
+
+        Raises:
+            SettingsError: the server's lifespan is not running.
+        """
+        return self._calls.store
+
+    def install(
+        self, *, extensions: Sequence[Extension] = (), lifespan: Lifespan | None = None
+    ) -> dict[str, Any]:
+        """The keyword arguments that make an MCPServer serve tasks.
+
+        Args:
+            extensions: other extensions of yours, kept beside ours.
+            lifespan: your own lifespan; what it yields stays the lifespan context.
+        """
+        return {
+            "extensions": [TasksExtension(self._calls), *extensions],
+            "lifespan": self._lifespan(lifespan),
+        }
+
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        run_in: RunIn | None = None,
+        task_support: TaskSupport = "optional",
+        inline_seconds: float = 2.0,
+        rerun: Rerun = "never",
+        kept: Literal["when_slow", "always"] = "when_slow",
+        request_key: str | None = None,
+        keep_seconds: float | None = DEFAULT_KEEP_MS / 1000,
+        give_up_seconds: float = 60.0,
+        grace_seconds: float = 2.0,
+    ) -> Callable[[Function], Function]:
+        """Declare a tool's calls as possibly long. Goes under ``@mcp.tool()``.
+
+        Args:
+            name: the tool's name, if ``@mcp.tool(name=…)`` gives it another than the function's.
+            run_in: ``"async"`` (coroutine functions), ``"thread"`` (the default for plain ones) or
+                ``"process"``: a child process of its own, which can always be stopped.
+            task_support: ``"optional"``; ``"required"``: clients that cannot take tasks are refused
+                before the body starts; ``"forbidden"``: never a task.
+            inline_seconds: a body that ends within this is answered at once, without a task.
+            rerun: ``"safe"`` allows running the body again, at most three times in all, after the
+                process that ran it was lost; by default such a task ends ``failed``, saying so.
+            kept: ``"always"`` keeps every call as a task, also the quick ones.
+            request_key: the name of an argument that makes retries safe: the same key from the same
+                caller finds the same task. Needs ``kept="always"``.
+            keep_seconds: how long a result lives after the end; None for ever.
+            give_up_seconds: how long after a stop was asked the task is ended as *not stopped*.
+            grace_seconds: how long a child process gets to end by itself before it is killed.
+
+        Raises:
+            SettingsError: the combination cannot work.
+        """
+
+        def declare(function: Function) -> Function:
+            tool_name = name or function.__name__
+            if tool_name in self._tools:
+                raise SettingsError(f"Two task tools are named {tool_name!r}; rename one of them.")
+            if request_key is not None and kept != "always":
+                raise SettingsError(
+                    f"request_key of tool {tool_name!r} needs kept='always': a retry can only find "
+                    "a call that was kept from the start."
+                )
+            options = ToolOptions(
+                name=tool_name,
+                run_parameters=run_parameters(function),
+                run_in=placed(function, run_in),
+                task_support=task_support,
+                inline_seconds=inline_seconds,
+                rerun=rerun,
+                kept=kept,
+                request_key=request_key,
+                keep_seconds=keep_seconds,
+                give_up_seconds=give_up_seconds,
+                grace_seconds=grace_seconds,
+            )
+            self._tools[tool_name] = options
+            return wrapped(function, options)  # type: ignore[return-value]
+
+        return declare
+
+    def _lifespan(self, inner: Lifespan | None) -> Lifespan:
+        @asynccontextmanager
+        async def lifespan(server: MCPServer[Any]) -> AsyncGenerator[Any]:
+            async with AsyncExitStack() as stack:
+                state: Any = {}
+                if inner is not None:
+                    state = await stack.enter_async_context(inner(server))
+                await stack.enter_async_context(self._serving(server, state))
+                yield state
+
+        return lifespan
+
+    @asynccontextmanager
+    async def _serving(self, server: MCPServer[Any], state: Any) -> AsyncGenerator[None]:
+        registered = {tool.name for tool in await server.list_tools()}
+        missing = sorted(self._tools.keys() - registered)
+        if missing:
+            raise SettingsError(
+                f"The task tools {missing!r} are not registered with {server.name!r}: put "
+                "@mcp.tool() above @tasks.tool(), and give both the same name."
+            )
+        if self._calls.is_open:
+            raise SettingsError(
+                f"{server.name!r} is being served already: its tasks have one worker in a process. "
+                "Serve it once (several HTTP clients may connect), or build a second server."
+            )
+        async with AsyncExitStack() as stack:
+            unopened = open_store(self._store) if isinstance(self._store, str) else self._store
+            store = await stack.enter_async_context(unopened)
+            worker = Worker(
+                store,
+                ServerProgram(server, self._tools, state),
+                slots=self._slots,
+                lease_seconds=self._lease_seconds,
+                drain_seconds=self._drain_seconds,
+                now_ms=self._now_ms,
+            )
+            await stack.enter_async_context(worker.running())
+            self._calls.open(store, worker)
+            stack.callback(self._calls.close)
+            yield
