@@ -1,0 +1,21 @@
+"""The client room: call, watch, answer, stop and collect long work at any MCP server."""
+
+from awhile.client.call import RemoteServer, connect
+from awhile.client.display import Known, Now, State, show
+from awhile.client.handle import CancelOutcome, Handle
+from awhile.client.ledger import Entry, Ledger
+from awhile.client.link import OnInput
+
+__all__ = [
+    "CancelOutcome",
+    "Entry",
+    "Handle",
+    "Known",
+    "Ledger",
+    "Now",
+    "OnInput",
+    "RemoteServer",
+    "State",
+    "connect",
+    "show",
+]

@@ -1,0 +1,94 @@
+"""An HTTP client under the SDK's transport that outlives a server which is down for a while.
+
+The SDK's Streamable HTTP transport lets a transport error escape into its task group, which ends
+the whole client: one refused poll and every handle of the connection is lost (`mcp` 2.3.0,
+``StreamableHTTPTransport._run_request_post``). So each such error is answered here, in the
+server's place, with a JSON-RPC error that concerns the one request only. A release of the SDK that
+contains those errors itself removes the need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import httpx2
+from mcp_types import CONNECTION_CLOSED
+
+from awhile.errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 300.0
+"""Between two bytes of an answer; a server that holds a stream open pings more often."""
+
+UNSENT = "awhile/unsent"
+"""In an error's ``data``: whether the request certainly never reached the server."""
+
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
+_TRY_LATER = frozenset({429, 502, 503, 504})
+"""Answers of a gateway whose server is away, or of one that wants less; not verdicts on a task."""
+
+
+class NotSent(Unreachable):
+    """The request never left this side, so nothing at the server has changed."""
+
+
+class HttpClient(httpx2.AsyncClient):
+    """Turns "no answer" into an answer. ``answering`` False lets it raise, to fail a connect."""
+
+    answering = False
+
+    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+        timeout = httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS)
+        super().__init__(headers=dict(headers or {}), timeout=timeout)
+
+    async def send(
+        self, request: httpx2.Request, *, stream: bool = False, **options: Any
+    ) -> httpx2.Response:
+        """Send as ever, but never raise a transport error once ``answering``."""
+        try:
+            response = await super().send(request, stream=stream, **options)
+            if response.headers.get("content-type", "").lower().startswith("application/json"):
+                await response.aread()  # the SDK would not survive a body that breaks off either
+        except httpx2.TransportError as broken:
+            why = str(broken) or type(broken).__name__
+            return self._instead(request, why, unsent=isinstance(broken, _NEVER_SENT))
+        if response.status_code in _TRY_LATER and not _is_rpc(response):
+            await response.aclose()
+            return self._instead(request, f"HTTP {response.status_code}", unsent=True)
+        return response
+
+    def _instead(self, request: httpx2.Request, why: str, *, unsent: bool) -> httpx2.Response:
+        if not self.answering:
+            raise unreachable(why, unsent=unsent)
+        error = {"code": CONNECTION_CLOSED, "message": why, "data": {UNSENT: unsent}}
+        body = {"jsonrpc": "2.0", "id": None, "error": error}
+        return httpx2.Response(503, json=body, request=request)
+
+
+def _is_rpc(response: httpx2.Response) -> bool:
+    if not response.is_stream_consumed:
+        return False
+    try:
+        body: Any = response.json()
+    except ValueError:
+        return False
+    return isinstance(body, dict) and "jsonrpc" in cast("dict[str, Any]", body)
+
+
+def unreachable(why: str, *, unsent: bool) -> Unreachable:
+    """The error for a request without an answer."""
+    if unsent:
+        return NotSent(
+            f"The server cannot be reached ({why}), so the request was not sent; its tasks are "
+            "unaffected. Check the address and that it is running, then try again."
+        )
+    return Unreachable(
+        f"The server gave no answer ({why}). The request may or may not have reached it; its tasks "
+        "run on. Look again by task id, or try again."
+    )
+
+
+__all__ = ["UNSENT", "HttpClient", "NotSent", "unreachable"]

@@ -1,0 +1,244 @@
+"""The wire to one server: connected when first needed, and again after it broke.
+
+The only module that drives the SDK's client. Every failure leaves here as one of our errors.
+"""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+import anyio
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client import advertise
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    REQUEST_TIMEOUT,
+    ElicitResult,
+    ErrorData,
+)
+from pydantic import RootModel, ValidationError
+
+from awhile.client.era import ERAS, Era
+from awhile.client.http import UNSENT, HttpClient, unreachable
+from awhile.errors import AwhileError, ProtocolFailed, SettingsError, TasksUnsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from anyio.abc import TaskGroup, TaskStatus
+    from mcp.client.session import ClientRequestContext
+    from mcp.shared.dispatcher import ProgressFnT
+    from mcp_types import ElicitRequestParams, Request
+
+log = logging.getLogger(__name__)
+
+OnInput = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+"""Answers one question: the request (``{"method": …, "params": …}``) in, the response out."""
+
+
+CONNECT_SECONDS = 15.0
+"""How long finding out what the server speaks may take."""
+
+ANSWER_SECONDS = 15.0
+"""How long a server may take over a question about a task; looking one up takes milliseconds."""
+
+
+class _AnyResult(RootModel[dict[str, Any]]):
+    """A result as it came: what it means is the era's business, not the SDK's."""
+
+
+class Link:
+    """One server, by whatever transport. ``target`` is what the SDK's ``Client`` takes."""
+
+    def __init__(
+        self,
+        target: Any,
+        *,
+        headers: Mapping[str, str] | None,
+        on_input: OnInput | None,
+        tasks: TaskGroup,
+    ) -> None:
+        if isinstance(target, str) and urlsplit(target).scheme not in ("http", "https"):
+            raise SettingsError(
+                f"{target!r} is not an address of an MCP server: it has to begin with http:// or "
+                "https://. Give the whole URL, such as 'http://127.0.0.1:8000/mcp'."
+            )
+        if headers and not isinstance(target, str):
+            raise SettingsError("headers only mean something with a URL; leave them out here.")
+        self.name = _name(target)
+        self._is_http = isinstance(target, str)
+        self.findable = isinstance(target, str | StdioServerParameters)
+        """Whether another process can reach the same server, so that keeping handles helps."""
+        self._target = target
+        self._headers = headers
+        self._on_input = on_input
+        self._tasks = tasks
+        self._connecting = anyio.Lock()
+        self._client: Client | None = None
+        self._broke = anyio.Event()
+
+    async def client(self) -> Client:
+        """The SDK's client, connected.
+
+        Raises:
+            Unreachable: the server does not answer, or is not an MCP server.
+        """
+        async with self._connecting:
+            if self._client is not None:
+                return self._client
+            try:
+                with anyio.fail_after(CONNECT_SECONDS):
+                    client: Client = await self._tasks.start(self._hold)
+            except TimeoutError:
+                raise unreachable(
+                    f"not connected within {CONNECT_SECONDS:.0f} s", unsent=True
+                ) from None
+            self._client = client
+            return client
+
+    async def era(self) -> Era:
+        """How this server speaks of tasks.
+
+        Raises:
+            TasksUnsupported: it has none.
+        """
+        era = await self.era_or_none()
+        if era is None:
+            raise TasksUnsupported(
+                f"The server at {self.name!r} keeps no tasks (no Tasks extension of an era known "
+                "here), so no work can be found there by its id. Call the tool and wait instead."
+            )
+        return era
+
+    async def era_or_none(self) -> Era | None:
+        """How this server speaks of tasks; None if it has none."""
+        client = await self.client()
+        era = ERAS.get(client.protocol_version)
+        extensions = client.server_capabilities.extensions or {}
+        return era if era is not None and era.extension in extensions else None
+
+    async def request(
+        self,
+        request: Request[Any, Any],
+        *,
+        timeout_seconds: float | None = ANSWER_SECONDS,
+        on_progress: ProgressFnT | None = None,
+    ) -> dict[str, Any]:
+        """Send one request; its result as a plain object.
+
+        Raises:
+            Unreachable: no answer; `NotSent` if it certainly did not reach the server.
+            ProtocolFailed: the server answered with a JSON-RPC error.
+        """
+        client = await self.client()
+        with self.translating(request.method):
+            result = await client.session.send_request(
+                request,
+                _AnyResult,
+                request_read_timeout_seconds=timeout_seconds,
+                progress_callback=on_progress,
+            )
+        return result.root
+
+    @contextmanager
+    def translating(self, method: str) -> Generator[None]:
+        """Turn what the SDK raises into our errors, and notice a connection that broke."""
+        try:
+            yield
+        except MCPError as error:
+            if error.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+                raise ProtocolFailed(error.message, code=error.code, data=error.data) from error
+            data: Any = error.data
+            if not (isinstance(data, dict) and UNSENT in data) and not self._is_http:
+                self._let_go()
+                raise unreachable(error.message, unsent=False) from error
+            unsent = isinstance(data, dict) and cast("dict[str, Any]", data).get(UNSENT) is True
+            raise unreachable(error.message, unsent=unsent) from error
+        except OSError as broken:
+            self._let_go()
+            raise unreachable(str(broken), unsent=False) from broken
+        except ValidationError as broken:
+            raise ProtocolFailed(
+                f"The server's answer to {method!r} is not what the protocol says: {broken}",
+                code=INTERNAL_ERROR,
+            ) from broken
+
+    def _let_go(self) -> None:
+        """Give up a connection that broke; the next request makes a new one."""
+        self._client = None
+        self._broke.set()
+
+    async def _hold(self, *, task_status: TaskStatus[Client]) -> None:
+        """Keep one client open until it breaks, in a task of its own as its scopes demand."""
+        broke = self._broke = anyio.Event()
+        connected = False
+        try:
+            async with AsyncExitStack() as stack:
+                target = self._target
+                http = HttpClient(self._headers) if self._is_http else None
+                if http:
+                    await stack.enter_async_context(http)
+                    target = streamable_http_client(target, http_client=http)
+                client = await stack.enter_async_context(
+                    Client(
+                        target,
+                        extensions=[advertise(era.extension) for era in ERAS.values()],
+                        elicitation_callback=self._elicit,
+                    )
+                )
+                if http:
+                    http.answering = True
+                connected = True
+                task_status.started(client)
+                await broke.wait()
+        except Exception as broken:
+            if not connected:
+                raise _why_not_connected(broken) from broken
+            log.debug("The connection to %r broke.", self.name, exc_info=True)
+        finally:
+            if self._broke is broke:
+                self._client = None
+
+    async def _elicit(
+        self, context: ClientRequestContext, params: ElicitRequestParams
+    ) -> ElicitResult | ErrorData:
+        del context
+        if self._on_input is None:
+            return ErrorData(code=INVALID_REQUEST, message="Nobody is here to answer.")
+        fields = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        answer = await self._on_input({"method": "elicitation/create", "params": fields})
+        return ElicitResult.model_validate(dict(answer), by_name=False)
+
+
+def _why_not_connected(broken: Exception) -> AwhileError:
+    """The one error behind a failed connect, dug out of the SDK's task groups."""
+    while isinstance(broken, ExceptionGroup):
+        broken = cast("ExceptionGroup[Exception]", broken).exceptions[0]
+    match broken:
+        case AwhileError():
+            return broken
+        case MCPError() if broken.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+            return ProtocolFailed(broken.message, code=broken.code, data=broken.data)
+        case _:
+            return unreachable(str(broken) or type(broken).__name__, unsent=True)
+
+
+def _name(target: Any) -> str:
+    """What the ledger calls this server: never with user info or a query, which may be secret."""
+    if isinstance(target, str):
+        parts = urlsplit(target)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    if isinstance(target, StdioServerParameters):
+        return f"stdio:{shlex.join([target.command, *target.args])}"
+    return f"in-process:{getattr(target, 'name', type(target).__name__)}"
+
+
+__all__ = ["Link", "OnInput"]
