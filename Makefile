@@ -22,7 +22,7 @@ e2e: page                ## the page in a real browser
 
 conformance:             ## the official MCP suite's tasks scenarios
 	@scripts/set-up venv
-	@$(PYTEST) -m conformance -s
+	@$(PYTEST) -m conformance tests/interaction
 
 bench:                   ## timings on this machine
 	@scripts/set-up venv
