@@ -14,7 +14,7 @@ import { connection } from './words.ts'
 
 export function App(): ReactNode {
   const live = useLive()
-  const now = useNow(1000)
+  const now = useNow()
   const runId = useRunId()
   const askBox = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
   const silent = live.heardAt === null ? null : Math.max(0, now - live.heardAt) / 1000

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
 import { ApiError, fetchRun } from './api.ts'
+import { useAsk } from './ask.ts'
 import { ErrorPanel } from './ErrorPanel.tsx'
 import { Grid } from './Grid.tsx'
 import { Link } from './Link.tsx'
@@ -32,7 +33,10 @@ export function RunView(props: { id: string; fresh: boolean }): ReactNode {
       <Link to="/" className="back">
         ← All questions
       </Link>
-      <h1 className={run.question === null ? 'sql-title' : undefined}>{titleOf(run)}</h1>
+      <div className="asked">
+        <h1 className={run.question === null ? 'sql-title' : undefined}>{titleOf(run)}</h1>
+        {run.ended_at !== null && !askedBack(run) && <AskAgain run={run} />}
+      </div>
       <StatusLine run={run} fresh={props.fresh} />
       <Reading result={result} />
       {sql !== null && <SqlBlock sql={sql} open={run.ended_at === null || failed} mark={result?.error ?? null} />}
@@ -45,13 +49,35 @@ export function RunView(props: { id: string; fresh: boolean }): ReactNode {
       )}
       {detail.error && <p className="problem">{detail.error.message}</p>}
       {failed && detail.data && (
-        <ErrorPanel error={result?.error ?? null} text={errorText ?? run.message} question={run.question} sql={sql} />
+        <ErrorPanel error={result?.error ?? null} text={errorText ?? run.message} />
       )}
       {result?.refusal && <RefusalPanel refusal={result.refusal} />}
       {result?.question_back && <QuestionBack back={result.question_back} />}
       {result?.columns && run.outcome !== 'error' && <Grid id={run.id} result={result} />}
     </article>
   )
+}
+
+function AskAgain(props: { run: SeenRun }): ReactNode {
+  const { question, sql } = props.run
+  const ask = useAsk()
+  const text = question ?? sql
+  if (text === null) return null
+  return (
+    <>
+      <button type="button" disabled={ask.sending} onClick={() => void ask.send(text, question === null)}>
+        {question === null ? 'Run again' : 'Ask again'}
+      </button>
+      <p className="problem" role="alert">
+        {ask.problem}
+      </p>
+    </>
+  )
+}
+
+/** Asking the same again would be answered the same; its panel offers what to ask instead. */
+function askedBack(run: SeenRun): boolean {
+  return run.outcome === 'refusal' || run.outcome === 'question_back'
 }
 
 function seen(detail: RunDetail | undefined, at: number): SeenRun | null {

@@ -6,12 +6,12 @@ import { timeOfDay, useNow } from './clock.ts'
 import { elapsedOf, wordsOf } from './facts.ts'
 import type { SeenRun } from './types.ts'
 import type { StopRequest } from './words.ts'
-import { duration, percentInWords, rowsInWords, ticking } from './words.ts'
+import { elapsedInWords, percentInWords, rowsInWords } from './words.ts'
 
 export function StatusLine(props: { run: SeenRun; fresh: boolean }): ReactNode {
   const { run, fresh } = props
   const [request, setRequest] = useState<StopRequest>('none')
-  const now = useNow(500, run.ended_at === null)
+  const now = useNow(run.ended_at === null)
   const words = wordsOf(run, now, request)
   const elapsed = elapsedOf(run, now, fresh)
   const percent = words.ended ? null : run.percent
@@ -33,7 +33,7 @@ export function StatusLine(props: { run: SeenRun; fresh: boolean }): ReactNode {
       <div className="status-line">
         <p className="state">
           <span className={`badge tone-${words.tone}`}>{words.badge}</span>
-          {words.sentence && <span>{words.sentence}</span>}
+          {words.sentence && `: ${words.sentence}`}
         </p>
         <p className="figures">
           {percent !== null && (
@@ -43,7 +43,7 @@ export function StatusLine(props: { run: SeenRun; fresh: boolean }): ReactNode {
           )}
           {run.row_count !== null && !words.ended && <span>{rowsInWords(run.row_count, false)} so far</span>}
           <span title={run.created_at ? `Asked at ${timeOfDay(run.created_at)}` : undefined}>
-            {words.ended ? duration(elapsed) : ticking(elapsed)}
+            {elapsedInWords(elapsed, words.ended, fresh)}
           </span>
           {stage && <span className="dim stage">{stage}</span>}
         </p>
@@ -55,14 +55,14 @@ export function StatusLine(props: { run: SeenRun; fresh: boolean }): ReactNode {
           )}
         </div>
       </div>
-      <Bar percent={percent} running={!words.ended && fresh} />
+      <Bar percent={percent} motion={words.ended ? 'done' : fresh ? 'moving' : 'still'} />
     </div>
   )
 }
 
-function Bar(props: { percent: number | null; running: boolean }): ReactNode {
+function Bar(props: { percent: number | null; motion: 'moving' | 'still' | 'done' }): ReactNode {
   if (props.percent !== null) {
     return <progress className="bar" max={100} value={props.percent} aria-label="Engine’s estimate" />
   }
-  return <div className={props.running ? 'bar moving' : 'bar'} aria-hidden="true" />
+  return <div className={`bar ${props.motion}`} aria-hidden="true" />
 }

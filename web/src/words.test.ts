@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Facts, StopRequest } from './words.ts'
-import { connection, duration, rowsInWords, ticking, titleOf, wordsFor } from './words.ts'
+import { connection, duration, elapsedInWords, rowsInWords, ticking, titleOf, wordsFor } from './words.ts'
 
 const facts = (some: Partial<Facts>): Facts => ({
   status: 'working',
@@ -19,28 +19,28 @@ const asked = { cancel_asked_at: '2026-11-01T10:00:00Z', stopAskedSeconds: 2 }
 const STATES: [Partial<Facts>, StopRequest, string, string | null, boolean, boolean][] = [
   // facts, own request, badge, sentence, ended, can stop
   [{}, 'none', 'Running', null, false, true],
-  [{}, 'sending', 'Running', 'Sending your request to stop…', false, false],
-  [{}, 'not_sent', 'Running', 'Request not sent; the query is unaffected', false, true],
-  [{}, 'unknown', 'Running', 'Not known whether your request to stop arrived; you can ask again', false, true],
-  [asked, 'none', 'Stop requested', 'Still running until the database confirms', false, false],
-  [asked, 'not_sent', 'Stop requested', 'Still running until the database confirms', false, false],
-  [{ ...asked, stopAskedSeconds: 31 }, 'none', 'Not stopped yet', 'Asked to stop 31 s ago; the database has not confirmed it', false, false],
+  [{}, 'sending', 'Running', 'sending your request to stop…', false, false],
+  [{}, 'not_sent', 'Running', 'request not sent; the query is unaffected', false, true],
+  [{}, 'unknown', 'Running', 'not known whether your request to stop arrived; you can send it again', false, true],
+  [asked, 'none', 'Stop requested', 'still running until the database confirms', false, false],
+  [asked, 'not_sent', 'Stop requested', 'still running until the database confirms', false, false],
+  [{ ...asked, stopAskedSeconds: 31 }, 'none', 'Not stopped yet', 'asked to stop 31 s ago, and the database has not confirmed it', false, false],
   [{ status: 'input_required' }, 'none', 'Needs your answer', null, false, true],
   [{ status: 'completed', outcome: 'table' }, 'none', 'Finished', null, true, false],
   [{ status: 'completed' }, 'not_sent', 'Finished', null, true, false],
-  [{ status: 'completed', ...asked, outcome: 'table' }, 'none', 'Finished anyway', 'It finished before the stop took hold; the result is kept', true, false],
+  [{ status: 'completed', ...asked, outcome: 'table' }, 'none', 'Finished anyway', 'result kept', true, false],
   [{ status: 'completed', is_error: true }, 'none', 'Failed', null, true, false],
-  [{ status: 'completed', is_error: true, ...asked }, 'none', 'Failed', 'Failed after you asked to stop', true, false],
+  [{ status: 'completed', is_error: true, ...asked }, 'none', 'Failed after you asked to stop', null, true, false],
   [{ status: 'completed', outcome: 'refusal' }, 'none', 'Not answered', null, true, false],
   [{ status: 'completed', outcome: 'question_back' }, 'none', 'Asks you back', null, true, false],
   [{ status: 'failed' }, 'none', 'Failed', null, true, false],
-  [{ status: 'failed', ...asked }, 'none', 'Failed', 'Failed after you asked to stop', true, false],
+  [{ status: 'failed', ...asked }, 'none', 'Failed after you asked to stop', null, true, false],
   [{ status: 'cancelled', ...asked, stopped_how: 'engine_confirmed', stopped_after_seconds: 0.03 }, 'none', 'Cancelled', 'confirmed by the engine after 0.03 s', true, false],
-  [{ status: 'cancelled', ...asked, stopped_how: 'process_ended', stopped_after_seconds: 1.52 }, 'none', 'Cancelled', 'confirmed by the engine: the process running it has ended after 1.5 s', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'process_ended', stopped_after_seconds: 1.52 }, 'none', 'Cancelled', 'confirmed after 1.5 s: the process running it has ended', true, false],
   [{ status: 'cancelled', ...asked, stopped_how: 'never_started', stopped_after_seconds: 0 }, 'none', 'Cancelled', 'it had not started', true, false],
-  [{ status: 'cancelled', ...asked, stopped_how: 'not_stopped' }, 'none', 'Cancelled', 'It could not be stopped and may still be having effects', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'not_stopped' }, 'none', 'Not stopped yet', 'it could not be stopped and may still be having effects', true, false],
   [{ status: 'cancelled' }, 'none', 'Cancelled', 'the server says so', true, false],
-  [{ status: 'expired' }, 'none', 'Expired', 'The server no longer keeps this run', true, false],
+  [{ status: 'expired' }, 'none', 'Expired', 'the server no longer keeps this run', true, false],
 ]
 
 for (const [some, request, badge, sentence, isEnded, canStop] of STATES) {
@@ -102,4 +102,10 @@ test('a run without a question is titled by its SQL on one line', () => {
   assert.equal(titleOf({ tool: 'run_sql', question: null, sql: 'SELECT\n  1' }), 'SELECT 1')
   assert.equal(titleOf({ tool: 'run_sql', question: null, sql: null }), 'SQL query')
   assert.equal(titleOf({ tool: 'ask', question: 'How many?', sql: 'SELECT 1' }), 'How many?')
+})
+
+test('elapsed time stands still, and says so, when the page is out of date', () => {
+  assert.equal(elapsedInWords(31.4, false, true), '31 s')
+  assert.equal(elapsedInWords(31.4, false, false), '31 s when last heard of')
+  assert.equal(elapsedInWords(1.24, true, false), 'took 1.2 s')
 })

@@ -9,7 +9,7 @@ export interface Words {
   /** The state in one or two words. */
   badge: string
   tone: Tone
-  /** What there is to say beside it, if anything. */
+  /** What there is to say after it and a colon, if anything. */
   sentence: string | null
   ended: boolean
   /** Whether asking to stop makes sense now. */
@@ -27,99 +27,122 @@ export type Facts = Pick<
   stopAskedSeconds: number | null
 }
 
+/** The states of the client's display model (`awhile.client.display.State`) that a run can have. */
+export type State =
+  | 'working'
+  | 'needs_input'
+  | 'cancel_requested'
+  | 'not_stopped_yet'
+  | 'finished'
+  | 'finished_anyway'
+  | 'failed'
+  | 'failed_after_cancel'
+  | 'cancelled'
+  | 'expired'
+
 /** From here on a stop that was asked and not confirmed is called "not stopped yet". */
 export const NOT_STOPPED_AFTER_SECONDS = 30
 
-const HOW: Record<string, string> = {
-  never_started: 'it had not started',
-  coroutine_ended: 'the work has ended',
-  thread_returned: 'the work has returned',
-  engine_confirmed: 'confirmed by the engine',
-  process_ended: 'confirmed by the engine: the process running it has ended',
-  worker_lost: 'the process that ran it was already gone',
+/** How it is known that the work stopped; `after` is " after 0.03 s", or empty. */
+const HOW: Record<string, (after: string) => string> = {
+  never_started: () => 'it had not started',
+  coroutine_ended: (after) => `confirmed${after}: the work has ended`,
+  thread_returned: (after) => `confirmed${after}: the work has returned`,
+  engine_confirmed: (after) => `confirmed by the engine${after}`,
+  process_ended: (after) => `confirmed${after}: the process running it has ended`,
+  worker_lost: () => 'the process that ran it was already gone',
+}
+
+/** What the run is, from its facts alone; the client decides the same way. */
+export function stateOf(run: Facts): State {
+  const asked = run.cancel_asked_at !== null
+  switch (run.status) {
+    case 'expired':
+      return 'expired'
+    case 'cancelled':
+      // A status cannot say that nobody managed to stop the work; this fact can.
+      return run.stopped_how === 'not_stopped' ? 'not_stopped_yet' : 'cancelled'
+    case 'failed':
+      return asked ? 'failed_after_cancel' : 'failed'
+    case 'completed':
+      if (run.is_error) return asked ? 'failed_after_cancel' : 'failed'
+      return asked ? 'finished_anyway' : 'finished'
+    case 'working':
+    case 'input_required':
+      if (asked) {
+        const overdue = (run.stopAskedSeconds ?? 0) >= NOT_STOPPED_AFTER_SECONDS
+        return overdue ? 'not_stopped_yet' : 'cancel_requested'
+      }
+      return run.status === 'working' ? 'working' : 'needs_input'
+  }
+}
+
+const BADGES: Record<State, [string, Tone]> = {
+  working: ['Running', 'run'],
+  needs_input: ['Needs your answer', 'warn'],
+  cancel_requested: ['Stop requested', 'warn'],
+  not_stopped_yet: ['Not stopped yet', 'bad'],
+  finished: ['Finished', 'ok'],
+  finished_anyway: ['Finished anyway', 'ok'],
+  failed: ['Failed', 'bad'],
+  failed_after_cancel: ['Failed after you asked to stop', 'bad'],
+  cancelled: ['Cancelled', 'dim'],
+  expired: ['Expired', 'dim'],
+}
+
+const OWN_REQUEST: Record<StopRequest, string | null> = {
+  none: null,
+  sending: 'sending your request to stop…',
+  not_sent: 'request not sent; the query is unaffected',
+  unknown: 'not known whether your request to stop arrived; you can send it again',
 }
 
 export function wordsFor(run: Facts, request: StopRequest = 'none'): Words {
-  const asked = run.cancel_asked_at !== null
-  switch (run.status) {
+  const state = stateOf(run)
+  const [badge, tone] = BADGES[state]
+  const ended = run.status !== 'working' && run.status !== 'input_required'
+  const words = { badge, tone, ended, sentence: sentenceFor(state, run, request) }
+  const answer = state === 'finished' ? withoutTable(run) : {}
+  const waiting = state === 'working' || state === 'needs_input'
+  return { ...words, ...answer, canStop: waiting && request !== 'sending' }
+}
+
+function sentenceFor(state: State, run: Facts, request: StopRequest): string | null {
+  switch (state) {
     case 'working':
-      return working(run, asked, request)
-    case 'input_required':
-      return {
-        badge: 'Needs your answer',
-        tone: 'warn',
-        sentence: asked ? 'Stop requested, not confirmed yet' : null,
-        ended: false,
-        canStop: !asked && request !== 'sending',
-      }
-    case 'completed':
-      return completed(run, asked)
-    case 'failed':
-      return ended('Failed', 'bad', asked ? 'Failed after you asked to stop' : null)
+    case 'needs_input':
+      return OWN_REQUEST[request]
+    case 'cancel_requested':
+      return 'still running until the database confirms'
+    case 'not_stopped_yet':
+      return run.status === 'cancelled'
+        ? 'it could not be stopped and may still be having effects'
+        : `asked to stop ${duration(run.stopAskedSeconds ?? 0)} ago, and the database has not confirmed it`
+    case 'finished_anyway':
+      return 'result kept'
     case 'cancelled':
-      return ended('Cancelled', 'dim', cancelledBecause(run))
+      return cancelledBecause(run)
     case 'expired':
-      return ended('Expired', 'dim', 'The server no longer keeps this run')
+      return 'the server no longer keeps this run'
+    default:
+      return null
   }
 }
 
-function working(run: Facts, asked: boolean, request: StopRequest): Words {
-  const words = { tone: 'warn' as Tone, ended: false, canStop: false }
-  if (asked) {
-    const seconds = run.stopAskedSeconds ?? 0
-    return seconds >= NOT_STOPPED_AFTER_SECONDS
-      ? {
-          ...words,
-          badge: 'Not stopped yet',
-          sentence: `Asked to stop ${duration(seconds)} ago; the database has not confirmed it`,
-        }
-      : {
-          ...words,
-          badge: 'Stop requested',
-          sentence: 'Still running until the database confirms',
-        }
-  }
-  if (request === 'sending') {
-    return { ...words, badge: 'Running', sentence: 'Sending your request to stop…' }
-  }
-  const running: Words = { badge: 'Running', tone: 'run', sentence: null, ended: false, canStop: true }
-  if (request === 'not_sent') {
-    return { ...running, sentence: 'Request not sent; the query is unaffected' }
-  }
-  if (request === 'unknown') {
-    return { ...running, sentence: 'Not known whether your request to stop arrived; you can ask again' }
-  }
-  return running
-}
-
-function completed(run: Facts, asked: boolean): Words {
-  if (run.is_error || run.outcome === 'error') {
-    return ended('Failed', 'bad', asked ? 'Failed after you asked to stop' : null)
-  }
-  if (run.outcome === 'refusal') return ended('Not answered', 'warn', null)
-  if (run.outcome === 'question_back') return ended('Asks you back', 'warn', null)
-  return asked
-    ? ended('Finished anyway', 'ok', 'It finished before the stop took hold; the result is kept')
-    : ended('Finished', 'ok', null)
+function withoutTable(run: Facts): Partial<Words> {
+  if (run.outcome === 'refusal') return { badge: 'Not answered', tone: 'warn' }
+  return run.outcome === 'question_back' ? { badge: 'Asks you back', tone: 'warn' } : {}
 }
 
 function cancelledBecause(run: Facts): string {
-  if (run.stopped_how === 'not_stopped') {
-    return 'It could not be stopped and may still be having effects'
-  }
-  const how = (run.stopped_how && HOW[run.stopped_how]) ?? 'the server says so'
-  return run.stopped_after_seconds === null || run.stopped_how === 'never_started'
-    ? how
-    : `${how} after ${duration(run.stopped_after_seconds)}`
-}
-
-function ended(badge: string, tone: Tone, sentence: string | null): Words {
-  return { badge, tone, sentence, ended: true, canStop: false }
+  const seconds = run.stopped_after_seconds
+  const how = run.stopped_how ? HOW[run.stopped_how] : undefined
+  return how ? how(seconds === null ? '' : ` after ${duration(seconds)}`) : 'the server says so'
 }
 
 /** A run in the words of the live region: said once per change of state. */
 export function announcement(title: string, words: Words): string {
-  return `${title}: ${words.badge}${words.sentence ? `, ${words.sentence}` : ''}`
+  return `${title}. ${words.badge}${words.sentence ? `: ${words.sentence}` : ''}`
 }
 
 export type Stream = 'connecting' | 'open' | 'broken' | 'locked'
@@ -194,6 +217,12 @@ export function duration(seconds: number): string {
   if (all < 60) return `${all} s`
   if (all < 3600) return `${Math.floor(all / 60)} min ${two(all % 60)} s`
   return `${Math.floor(all / 3600)} h ${two(Math.floor((all % 3600) / 60))} min`
+}
+
+/** How long it has taken, beside its state; a stale page says that it does not know more. */
+export function elapsedInWords(seconds: number, ended: boolean, fresh: boolean): string {
+  if (ended) return `took ${duration(seconds)}`
+  return fresh ? ticking(seconds) : `${ticking(seconds)} when last heard of`
 }
 
 /** A running clock: whole seconds, so that nothing flickers. */

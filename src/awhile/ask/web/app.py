@@ -1,0 +1,121 @@
+"""The page backend as one ASGI application: the built page, and an MCP client behind it."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import FileResponse, PlainTextResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from awhile.ask.web.api import Api
+from awhile.ask.web.board import Board
+from awhile.ask.web.follow import Follower
+from awhile.ask.web.guard import LOOPBACK_NAMES, Guard
+from awhile.client import connect
+from awhile.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import Scope
+
+STATIC = Path(__file__).parent / "static"
+SHORTEST_TOKEN = 16
+SHUTDOWN_SECONDS = 2
+"""An open event stream would hold up a shutdown for ever (not exited after 10 s, measured)."""
+
+
+def create_app(mcp_url: str, token: str) -> Starlette:
+    """The page for the MCP server at ``mcp_url``, for whoever opens ``/?token=<token>``.
+
+    The server need not be up: the page says that it is away, and goes on when it comes.
+
+    Raises:
+        SettingsError: the token could be guessed.
+    """
+    if len(token) < SHORTEST_TOKEN:
+        raise SettingsError(
+            f"The page's token has {len(token)} characters, so it could be guessed; give at least "
+            f"{SHORTEST_TOKEN}, such as those of secrets.token_urlsafe()."
+        )
+    board = Board()
+    follower = Follower(board, connect(mcp_url, ledger=None))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(follower.run)
+            yield
+            tasks.cancel_scope.cancel()
+
+    return Starlette(
+        routes=[
+            Route("/", _page, methods=["GET"]),
+            Route("/t/{run_id}", _page, methods=["GET"]),
+            Mount("/api", routes=Api(board, follower).routes()),
+            Mount("/assets", _Assets(directory=STATIC / "assets", check_dir=False)),
+            Route("/icon.svg", _icon, methods=["GET"]),
+        ],
+        middleware=[Middleware(Guard, token=token)],
+        lifespan=lifespan,
+    )
+
+
+async def serve_page(
+    mcp_url: str, token: str, *, host: str = "127.0.0.1", port: int = 8765
+) -> None:
+    """Serve the page until cancelled or told to stop by a signal.
+
+    Raises:
+        SettingsError: ``host`` would show the page to other computers.
+    """
+    if host not in LOOPBACK_NAMES:
+        raise SettingsError(
+            f"host={host!r} would let other computers open the page, which has one user and no "
+            "sign-in; use '127.0.0.1'."
+        )
+    config = uvicorn.Config(
+        create_app(mcp_url, token),
+        host=host,
+        port=port,
+        access_log=False,  # it would write down the token of the start URL
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+    await uvicorn.Server(config).serve()
+
+
+class _Assets(StaticFiles):
+    """Built files carry their hash in their name, so a browser may keep them."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "private, max-age=31536000, immutable"
+        return response
+
+
+async def _page(request: Request) -> Response:
+    page = STATIC / "index.html"
+    if not page.exists():
+        return PlainTextResponse(
+            f"The page is not built: {str(page)!r} is missing. Run `make page`, or install a "
+            "wheel, which carries it.",
+            500,
+        )
+    return FileResponse(page, headers={"cache-control": "no-store"})
+
+
+async def _icon(request: Request) -> Response:
+    return FileResponse(STATIC / "icon.svg")
+
+
+__all__ = ["SHUTDOWN_SECONDS", "create_app", "serve_page"]

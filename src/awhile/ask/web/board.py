@@ -1,0 +1,160 @@
+"""What the page is shown: every run's facts, whether the server is reachable, and what changed.
+
+State is synchronised, not events replayed: each row carries the revision of its last change, so a
+stream that (re)connects asks for "what changed after revision n" and misses nothing. Revisions
+mean something within one epoch; a new board is a new epoch, which makes every page start over.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run as the page knows it. Instants are ISO 8601, durations seconds."""
+
+    id: str
+    tool: str
+    question: str | None = None
+    sql: str | None = None
+    status: str
+    """A status of the Tasks extension, or ``expired``."""
+    is_error: bool = False
+    outcome: str | None = None
+    """``table``, ``refusal``, ``question_back`` or ``error``; None until the result was read."""
+    message: str | None = None
+    percent: float | None = None
+    """0 to 100, only where the engine gave one; its own estimate."""
+    row_count: int | None = None
+    created_at: str | None = None
+    ended_at: str | None = None
+    cancel_asked_at: str | None = None
+    stopped_how: str | None = None
+    stopped_after_seconds: float | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether something may still change by itself."""
+        return self.status in {"working", "input_required"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clocks:
+    """How long, as of ``at`` (seconds on the event loop's clock). Clocks alone are no news."""
+
+    at: float
+    elapsed_seconds: float
+    cancel_asked_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    run: Run
+    clocks: Clocks
+    rev: int
+
+
+class Board:
+    """The one place the streams read. Lives on one event loop."""
+
+    def __init__(self) -> None:
+        self.epoch = secrets.token_hex(8)
+        self.rev = 0
+        self.reachable = False
+        self.since: str | None = None
+        self._rows: dict[str, _Row] = {}
+        self._changed = anyio.Event()
+
+    def run(self, run_id: str) -> Run | None:
+        """The run of that id, if it is on the board."""
+        row = self._rows.get(run_id)
+        return row.run if row else None
+
+    def runs(self) -> list[Run]:
+        """Every run on the board."""
+        return [row.run for row in self._rows.values()]
+
+    def put(self, run: Run, clocks: Clocks) -> None:
+        """Take what is now known of a run; wakes the streams only if it is news."""
+        known = self._rows.get(run.id)
+        if known is not None and known.run == run:
+            self._rows[run.id] = replace(known, clocks=clocks)
+            return
+        self.rev += 1
+        self._rows[run.id] = _Row(run, clocks, self.rev)
+        self._ring()
+
+    def put_progress(self, run: Run) -> None:
+        """The same, from a watch: the clocks go on as they were."""
+        row = self._rows.get(run.id)
+        if row is not None:
+            self.put(run, row.clocks)
+
+    def keep_only(self, ids: Iterable[str]) -> None:
+        """Drop every other run: the server no longer lists it. Pages then start over."""
+        gone = self._rows.keys() - set(ids)
+        if not gone:
+            return
+        for run_id in gone:
+            del self._rows[run_id]
+        self.epoch = secrets.token_hex(8)
+        self._ring()
+
+    def server_is(self, *, reachable: bool, since: str) -> None:
+        """Take whether the server answers; ``since`` only counts when that changed."""
+        if self.since is not None and self.reachable == reachable:
+            return
+        self.reachable, self.since = reachable, since
+        self.rev += 1
+        self._ring()
+
+    def as_json(self, run_id: str, *, now: float) -> dict[str, Any] | None:
+        """One run for the page, its clocks carried on to ``now``."""
+        row = self._rows.get(run_id)
+        return None if row is None else _json(row, now)
+
+    def sync(self, epoch: str | None, after: int, *, now: float) -> dict[str, Any]:
+        """What a page that has seen ``epoch`` up to ``after`` needs to be up to date."""
+        full = epoch != self.epoch
+        rows = [row for row in self._rows.values() if full or row.rev > after]
+        return {
+            "epoch": self.epoch,
+            "rev": self.rev,
+            "full": full,
+            "server": {"reachable": self.reachable, "since": self.since},
+            "runs": [_json(row, now) for row in rows],
+        }
+
+    def has_news(self, epoch: str | None, after: int) -> bool:
+        """Whether `sync` would say anything new."""
+        return epoch != self.epoch or self.rev > after
+
+    async def changed(self) -> None:
+        """Return at the next change."""
+        await self._changed.wait()
+
+    def _ring(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+def _json(row: _Row, now: float) -> dict[str, Any]:
+    passed = max(0.0, now - row.clocks.at) if row.run.live else 0.0
+    asked = row.clocks.cancel_asked_seconds
+    return {
+        **asdict(row.run),
+        "rev": row.rev,
+        "elapsed_seconds": row.clocks.elapsed_seconds + passed,
+        "cancel_asked_seconds": None if asked is None else asked + passed,
+    }
+
+
+__all__ = ["Board", "Clocks", "Run"]

@@ -1,0 +1,206 @@
+"""Keeps the board true: lists the runs, watches the live ones, outlives the server's death.
+
+``list_runs`` is the one source of what a run *is*; a watch only adds how far live work has come.
+So nothing here infers an ending: it is shown once the server lists it.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp_types import INTERNAL_ERROR
+
+from awhile.ask.web.board import Board
+from awhile.ask.web.facts import clocks_of, outcome_of, read_run, structured, with_progress
+from awhile.errors import Expired, ProtocolFailed, RemoteError, ToolFailed, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from anyio.abc import TaskStatus
+    from mcp_types import CallToolResult
+
+    from awhile.client import Handle, RemoteServer
+
+log = logging.getLogger(__name__)
+
+LIST_SECONDS = 1.0
+"""How often the runs are listed: how soon a run started elsewhere, or a dead server, shows."""
+STOPPING_LIST_SECONDS = 0.2
+"""The same while a stop is asked for and not confirmed."""
+RETRY_SECONDS = 0.5
+"""How soon a server that did not answer is asked again."""
+ANSWER_SECONDS = 4.0
+"""A server that has not answered a listing by then counts as not reachable."""
+START_SECONDS = 20.0
+LISTED_RUNS = 500
+WHOLE_LIST_EVERY = 60
+"""Every so many listings all runs are listed, so that what the server dropped disappears here."""
+
+
+class Follower:
+    """The page backend's one connection to the MCP server. `run` it for as long as it is used."""
+
+    def __init__(self, board: Board, connecting: AbstractAsyncContextManager[RemoteServer]) -> None:
+        self._board = board
+        self._connecting = connecting
+        self._handles: dict[str, Handle] = {}
+        self._watched: set[str] = set()
+        self._unread: list[str] = []
+        self._rev = 0
+        self._listings = 0
+        self._listing = anyio.Lock()
+        self._look = anyio.Event()
+        self._something_unread = anyio.Event()
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Follow the server until cancelled; a server that is away is waited for."""
+        async with self._connecting as self._server, anyio.create_task_group() as self._tasks:
+            task_status.started()
+            self._tasks.start_soon(self._read_outcomes)
+            await self._list_for_ever()
+
+    # What the page asks for
+
+    async def start(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Start a run, or find the one its key already started; its id.
+
+        Raises:
+            RemoteError: the server refused or did not answer.
+            TimeoutError: no answer in `START_SECONDS`.
+        """
+        with anyio.fail_after(START_SECONDS):
+            handle = await self._server.start(tool, dict(arguments))
+            run_id = handle.id
+            if run_id is None:
+                run_id = str(structured(await handle.result())["run_id"])
+            else:
+                self._handles[run_id] = handle
+            await self._list_once(whole=False)
+        return run_id
+
+    async def ask_to_stop(self, run_id: str) -> None:
+        """Send the request to stop; what comes of it is told by the run.
+
+        Raises:
+            NotSent: it did not reach the server, so nothing has changed.
+            RemoteError: the server refused, or its answer did not come back.
+        """
+        await (await self._handle(run_id)).cancel(give_up_seconds=0)
+        self._look.set()
+
+    async def result(self, run_id: str) -> CallToolResult:
+        """The result of a run that has ended; raises as `Handle.result` does."""
+        return await (await self._handle(run_id)).result(timeout_seconds=ANSWER_SECONDS)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The structured result of a tool that answers at once.
+
+        Raises:
+            RemoteError: the server refused or did not answer.
+        """
+        return structured(await self._server.call(tool, dict(arguments)))
+
+    # Following
+
+    async def _list_for_ever(self) -> None:
+        while True:
+            self._look = anyio.Event()
+            asked_at = datetime.now(UTC).isoformat()
+            try:
+                with anyio.fail_after(ANSWER_SECONDS):
+                    await self._list_once(whole=self._listings % WHOLE_LIST_EVERY == 0)
+            except (RemoteError, TimeoutError) as why:
+                log.info("The server does not answer: %s", why)
+                self._board.server_is(reachable=False, since=asked_at)
+                self._listings = 0  # a server that comes back may have forgotten runs
+                await anyio.sleep(RETRY_SECONDS)
+                continue
+            self._board.server_is(reachable=True, since=asked_at)
+            self._listings += 1
+            stopping = any(run.live and run.cancel_asked_at for run in self._board.runs())
+            with anyio.move_on_after(STOPPING_LIST_SECONDS if stopping else LIST_SECONDS):
+                await self._look.wait()
+
+    async def _list_once(self, *, whole: bool) -> None:
+        async with self._listing:
+            after = {} if whole else {"after_rev": self._rev}
+            answer = await self.call("list_runs", {"limit": LISTED_RUNS, **after})
+            try:
+                listed = answer["runs"]
+                if whole:
+                    self._board.keep_only(str(entry["run_id"]) for entry in listed)
+                for entry in listed:
+                    self._take(entry)
+            except (KeyError, TypeError, ValueError) as broken:
+                raise ProtocolFailed(
+                    f"The server's answer to 'list_runs' cannot be read: {broken!r}",
+                    code=INTERNAL_ERROR,
+                ) from broken
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        run = read_run(entry, self._board.run(str(entry["run_id"])))
+        self._rev = max(self._rev, int(entry["rev"]))
+        clocks = clocks_of(entry, at=anyio.current_time(), wall=datetime.now(UTC))
+        self._board.put(run, clocks)
+        if run.live and run.id not in self._watched:
+            self._watched.add(run.id)
+            self._tasks.start_soon(self._watch, run.id)
+        if run.status == "completed" and run.outcome is None and run.id not in self._unread:
+            self._unread.append(run.id)
+            self._something_unread.set()
+
+    async def _watch(self, run_id: str) -> None:
+        try:
+            message = None
+            async for now in (await self._handle(run_id)).watch():
+                run = self._board.run(run_id)
+                if run is None:
+                    return
+                self._board.put_progress(with_progress(run, now))
+                if now.message != message or now.ended:
+                    # A new step may have brought the SQL, which only the list has.
+                    message = now.message
+                    self._look.set()
+        except RemoteError as why:
+            log.info("Run %r cannot be watched, it is listed on: %s", run_id, why)
+        finally:
+            self._watched.discard(run_id)
+            self._handles.pop(run_id, None)
+
+    async def _read_outcomes(self) -> None:
+        """Find out, one by one, what finished runs hold: a table, a refusal, a question back."""
+        while True:
+            self._something_unread = anyio.Event()
+            while self._unread:
+                run_id = self._unread[0]
+                try:
+                    outcome = await self._outcome(run_id)
+                except (Unreachable, TimeoutError):
+                    await anyio.sleep(RETRY_SECONDS)
+                    continue
+                except RemoteError:
+                    outcome = None
+                self._unread.pop(0)
+                if outcome is not None and (run := self._board.run(run_id)) is not None:
+                    self._board.put_progress(replace(run, outcome=outcome))
+            await self._something_unread.wait()
+
+    async def _outcome(self, run_id: str) -> str | None:
+        try:
+            return outcome_of(structured(await self.result(run_id)))
+        except ToolFailed:
+            return "error"
+        except Expired:
+            return None
+
+    async def _handle(self, run_id: str) -> Handle:
+        return self._handles.get(run_id) or await self._server.resume(run_id)
+
+
+__all__ = ["Follower"]

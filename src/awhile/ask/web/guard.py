@@ -1,0 +1,148 @@
+"""Who may talk to the page backend: this computer's browser, holding the token. Nobody else.
+
+Loopback keeps other computers out; it does not keep out other users of this one, nor web pages
+that the browser has open. So every request is checked four ways: ``Host`` must name this computer
+(else a foreign name pointed at 127.0.0.1 could read answers: DNS rebinding), ``Origin`` and
+``Sec-Fetch-Site`` must be our own (else any page could send requests), and the cookie must carry
+the token from the start URL.
+"""
+
+from __future__ import annotations
+
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+"""The only names by which this computer is its own."""
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+"""No inline script, no foreign address, no frame: what data says can never become code."""
+
+_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+
+_SIGN_IN = (
+    "Not signed in.\n\nOpen the address that awhile printed when it started; it carries the key "
+    "to this page.\n"
+)
+
+
+class Guard:
+    """ASGI middleware around the whole page backend.
+
+    Args:
+        app: what is guarded.
+        token: the secret of the start URL (``/?token=…``), at least 16 characters.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            raise RuntimeError(f"The page has no {scope['type']!r} routes.")
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        answer = self._refusal(scope) or self._sign_in(scope) or self._app
+        return await answer(scope, receive, send_with_headers)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if _hostname(host) not in LOOPBACK_NAMES:
+            return _no(
+                scope, 403, "host", f"This page answers only on this computer, not {host!r}."
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin != f"{scope['scheme']}://{host}":
+            return _no(scope, 403, "origin", f"Requests from {origin!r} are refused.")
+        site = headers.get("sec-fetch-site", "none")
+        visiting = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
+        if site not in {"same-origin", "none"} and not visiting:
+            return _no(scope, 403, "origin", f"A {site!r} request is refused.")
+        if scope["method"] not in {"GET", "HEAD"} and origin is None:
+            return _no(
+                scope, 403, "origin", "A request that changes something must name its Origin."
+            )
+        return None
+
+    def _sign_in(self, scope: Scope) -> Response | None:
+        """Trades the token for a cookie, or says that there is neither; None lets through."""
+        headers = Headers(scope=scope)
+        cookie = cookie_name(headers.get("host", ""))
+        given = QueryParams(scope["query_string"]).get("token")
+        if given is not None and scope["method"] == "GET" and self._is_token(given):
+            # The token leaves the address bar, so that it is not copied, bookmarked or logged.
+            reply = RedirectResponse("/" + scope["path"].lstrip("/"), status_code=303)
+            reply.set_cookie(cookie, self._token, httponly=True, samesite="strict", path="/")
+            return reply
+        if self._is_token(_cookie(headers.get("cookie", ""), cookie)):
+            return None
+        return _no(scope, 401, "not_signed_in", _SIGN_IN)
+
+    def _is_token(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self._token.encode())
+
+
+def cookie_name(host: str) -> str:
+    """The cookie for this ``Host``. Cookies know no ports, so the port is part of the name."""
+    return f"awhile-{urlsplit(f'//{host}').port or 80}"
+
+
+def _hostname(host: str) -> str | None:
+    try:
+        parts = urlsplit(f"//{host}")
+        parts.port  # noqa: B018 - raises for a port that is none
+    except ValueError:
+        return None
+    return parts.hostname
+
+
+def _cookie(header: str, name: str) -> str:
+    try:
+        found = SimpleCookie(header).get(name)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _no(scope: Scope, status: int, code: str, message: str) -> Response:
+    if scope["path"].startswith("/api/"):
+        return JSONResponse({"error": {"code": code, "message": message.strip()}}, status)
+    return PlainTextResponse(message, status)
+
+
+__all__ = ["CONTENT_SECURITY_POLICY", "LOOPBACK_NAMES", "Guard", "cookie_name"]
