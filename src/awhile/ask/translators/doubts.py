@@ -1,0 +1,40 @@
+"""Why a question is not answered: found on the way to an intent, told to the person at the end.
+
+Source: ours.
+
+    Doubt
+    ├── Stuck      something was not understood, or has no meaning on this schema
+    └── Undecided  it can mean several things, and each has a wording of its own
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from awhile.ask.translators.contract import Choice
+
+__all__ = ["Doubt", "Stuck", "Undecided"]
+
+
+class Doubt(Exception):
+    """A question that is not turned into SQL."""
+
+
+class Stuck(Doubt):
+    """`words` are the parts of the question at fault (none when it is the whole), `why` a sentence."""
+
+    def __init__(self, why: str, *words: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.words = words
+
+
+class Undecided(Doubt):
+    """`text` asks; `choices` are wordings to try, of which only those that translate are shown."""
+
+    def __init__(self, text: str, choices: tuple[Choice, ...], *words: str) -> None:
+        super().__init__(text)
+        self.text = text
+        self.choices = choices
+        self.words = words

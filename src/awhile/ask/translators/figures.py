@@ -1,0 +1,328 @@
+"""What a schema lets one measure: revenue, units, prices, the default date, names of rows.
+
+Source: ours. Found from names and types only, and always told in the reading. Where two finds are
+equally good, nothing is chosen (`None` or several), and the question goes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.english import ABBREVIATIONS, PEOPLE
+from awhile.ask.translators.intent import ColumnRef, EntityDimension, Product
+from awhile.ask.translators.words import split_name, stem
+
+if TYPE_CHECKING:
+    from awhile.ask.schema import Schema, Table, TableColumn
+    from awhile.ask.translators.joins import Joins
+
+__all__ = ["Figures", "column_words", "is_label", "table_words"]
+
+_QUANTITY = frozenset({"quantity", "unit"})
+_MONEY_FIRST = ("revenue", "turnover")
+_MONEY = frozenset({"amount", "total", "revenue", "turnover", "subtotal", "sale", "value"})
+_NOT_MONEY = frozenset(
+    {
+        "tax",
+        "discount",
+        "count",
+        "number",
+        "id",
+        "freight",
+        "shipping",
+        "fee",
+        "cost",
+        "quantity",
+        "unit",
+        "percent",
+        "rate",
+        "point",
+        "score",
+    }
+)
+_EVENT_WORDS = (
+    "order",
+    "sale",
+    "purchase",
+    "transaction",
+    "invoice",
+    "booking",
+    "payment",
+    "ticket",
+    "receipt",
+    "bill",
+    "checkout",
+)
+_LABELS = ("name", "title", "label", "full name", "display name")
+_FIRST_DATES = (
+    "order",
+    "ordered",
+    "sale",
+    "sold",
+    "purchase",
+    "purchased",
+    "placed",
+    "booked",
+    "transaction",
+    "invoice",
+    "invoiced",
+    "date",
+    "occurred",
+    "created",
+    "paid",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """Who buys what, when: the table of items sold, of purchases, of things, of buyers."""
+
+    lines: str
+    header: str
+    item: str | None
+    buyer: str | None
+
+
+def table_words(name: str) -> tuple[str, ...]:
+    """The stems of a table's name, without the name of its schema."""
+    return _opened(split_name(name.rpartition(".")[2]))
+
+
+def column_words(name: str) -> tuple[str, ...]:
+    """The stems of a column's name, abbreviations opened."""
+    return _opened(split_name(name))
+
+
+def _opened(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(stem(each) for word in words for each in ABBREVIATIONS.get(word, word).split())
+
+
+def is_label(table: Table, column: TableColumn) -> bool:
+    """Whether the column names the rows of its table."""
+    words = column_words(column.name)
+    own = table_words(table.name)
+    if words[: len(own)] == own and len(words) > len(own):
+        words = words[len(own) :]
+    return column.kind == "text" and " ".join(words) in _LABELS
+
+
+class Figures:
+    """The measures and names of one schema."""
+
+    def __init__(self, schema: Schema, joins: Joins) -> None:
+        self.schema = schema
+        self.joins = joins
+        self._products = {
+            table.name: found for table in schema.tables if (found := _product(table))
+        }
+        self._money = {
+            table.name: found for table in schema.tables if (found := _money_column(table))
+        }
+        self.trade = self._find_trade()
+
+    def table(self, name: str) -> Table:
+        """The table of that exact name."""
+        return next(each for each in self.schema.tables if each.name == name)
+
+    def column(self, ref: ColumnRef) -> TableColumn:
+        """The card's column of a reference."""
+        return next(each for each in self.table(ref.table).columns if each.name == ref.column)
+
+    def revenue(self) -> tuple[ColumnRef | Product, ...]:
+        """What "revenue" can be: one expression when the schema leaves no choice, else several."""
+        if len(self._products) == 1 and not self._named_revenue():
+            return tuple(self._products.values())
+        named = self._named_revenue()
+        if named:
+            return named
+        return tuple(self._products.values()) or tuple(self._money.values())
+
+    def _named_revenue(self) -> tuple[ColumnRef, ...]:
+        return tuple(
+            ref
+            for ref in self._money.values()
+            if any(word in _MONEY_FIRST for word in column_words(ref.column))
+        )
+
+    def units(self) -> tuple[ColumnRef, ...]:
+        """The columns that count pieces sold."""
+        found = tuple(each.quantity for each in self._products.values())
+        return found or tuple(
+            ColumnRef(table.name, column.name)
+            for table in self.schema.tables
+            for column in table.columns
+            if column.kind in ("integer", "number") and column_words(column.name) == ("quantity",)
+        )
+
+    def prices(self, table: str) -> tuple[ColumnRef, ...]:
+        """The price columns of a table."""
+        return tuple(
+            ColumnRef(table, column.name)
+            for column in self.table(table).columns
+            if column.kind in ("integer", "number") and "price" in column_words(column.name)
+        )
+
+    def only_number(self, table: str) -> ColumnRef | None:
+        """The one numeric column that is no key, where there is just one."""
+        card = self.table(table)
+        keys = set(card.primary_key) | {name for key in card.foreign_keys for name in key.columns}
+        found = [
+            column.name
+            for column in card.columns
+            if column.kind in ("integer", "number")
+            and column.name not in keys
+            and not {"id", "number", "line"} & set(column_words(column.name))
+        ]
+        return ColumnRef(table, found[0]) if len(found) == 1 else None
+
+    def dates(self, table: str) -> tuple[ColumnRef, ...]:
+        """The date and timestamp columns of a table; only the first-named kind when one leads."""
+        found = [
+            ColumnRef(table, column.name)
+            for column in self.table(table).columns
+            if column.kind in ("date", "timestamp")
+        ]
+        if len(found) > 1:
+            own = table_words(table)
+            for word in (*own, *(f"{each}ed" for each in own), *_FIRST_DATES):
+                leading = [
+                    each
+                    for each in found
+                    if column_words(each.column)[0] == word or column_words(each.column) == (word,)
+                ]
+                if len(leading) == 1:
+                    return tuple(leading)
+        return tuple(found)
+
+    def nearest_dates(self, table: str) -> tuple[ColumnRef, ...]:
+        """The default dates for rows of a table: its own, else of the nearest it looks up."""
+        by_steps: dict[int, list[ColumnRef]] = {}
+        for name, steps in self.joins.reach(table).items():
+            by_steps.setdefault(steps, []).extend(self.dates(name))
+        for steps in sorted(by_steps):
+            found = by_steps[steps]
+            if self.trade and len(found) > 1 and steps:
+                leading = [each for each in found if each.table == self.trade.header]
+                found = leading or found
+            if found:
+                return tuple(found)
+        return ()
+
+    def entity(self, name: str) -> EntityDimension | None:
+        """How the rows of a table are told apart and named; None without a key."""
+        table = self.table(name)
+        labels = tuple(column.name for column in table.columns if is_label(table, column))[:1]
+        if not labels:
+            stems = {column_words(column.name): column.name for column in table.columns}
+            people = tuple(
+                stems[words] for words in (("first", "name"), ("last", "name")) if words in stems
+            )
+            labels = people
+        if not table.primary_key:
+            return None
+        return EntityDimension(name, table.primary_key, labels)
+
+    def order_like(self, table: str) -> bool:
+        """Whether rows of the table have a value: it is the header or the lines of the trade."""
+        return self.trade is not None and table in (self.trade.header, self.trade.lines)
+
+    def names(self) -> tuple[str, ...]:
+        """The measures to tell a person about."""
+        found: list[str] = []
+        if self.revenue():
+            found.append("revenue")
+        if self.units():
+            found.append("units sold")
+        if self.trade and found[:1] == ["revenue"] and self.trade.header != self.trade.lines:
+            found.append(f"{' '.join(table_words(self.trade.header))} value")
+        found.extend(f"number of {table.name.replace('_', ' ')}" for table in self.schema.tables)
+        for table in self.schema.tables:
+            keys = set(table.primary_key) | {n for key in table.foreign_keys for n in key.columns}
+            found.extend(
+                f"{' '.join(column_words(column.name))} of {table.name.replace('_', ' ')}"
+                for column in table.columns
+                if column.kind in ("integer", "number") and column.name not in keys
+            )
+        return tuple(found)
+
+    def _find_trade(self) -> Trade | None:
+        revenue = self.revenue()
+        if len(revenue) == 1:
+            lines = revenue[0].table
+        else:
+            named = [
+                table.name
+                for table in self.schema.tables
+                if table_words(table.name)[-1] in _EVENT_WORDS
+            ]
+            if len(named) != 1:
+                return None
+            lines = named[0]
+        card = self.table(lines)
+        targets = [key.table for key in self.joins.keys(lines)]
+        headers = [
+            name
+            for name in targets
+            if self.dates(name) and any(word in _EVENT_WORDS for word in table_words(name))
+        ]
+        header = headers[0] if len(headers) == 1 and not self.dates(lines) else lines
+        buyers = [
+            name
+            for name in self.joins.reach(header)
+            if any(word in PEOPLE for word in table_words(name))
+        ]
+        buyer = buyers[0] if len(buyers) == 1 else None
+        items = [
+            name
+            for name in targets
+            if name not in (header, buyer) and not any(w in PEOPLE for w in table_words(name))
+        ]
+        goods = [
+            n
+            for n in items
+            if table_words(n)[-1]
+            in ("product", "item", "article", "book", "track", "sku", "good", "car")
+        ]
+        item = items[0] if len(items) == 1 else (goods[0] if len(goods) == 1 else None)
+        assert card.name == lines
+        return Trade(lines, header, item, buyer)
+
+
+def _product(table: Table) -> Product | None:
+    """Quantity times price where one table has just one of each."""
+    keys = set(table.primary_key) | {name for key in table.foreign_keys for name in key.columns}
+    numeric = [
+        (column, column_words(column.name))
+        for column in table.columns
+        if column.kind in ("integer", "number") and column.name not in keys
+    ]
+    quantities = [c for c, words in numeric if words[-1] == "quantity" or words == ("unit",)]
+    prices = [c for c, words in numeric if words[-1] == "price"]
+    if len(prices) > 1:
+        prices = [c for c in prices if "unit" in column_words(c.name)]
+    if len(quantities) != 1 or len(prices) != 1:
+        return None
+    # A table that is looked up holds stock, not sales: only a table that points elsewhere sells.
+    if not table.foreign_keys:
+        return None
+    return Product(ColumnRef(table.name, quantities[0].name), ColumnRef(table.name, prices[0].name))
+
+
+def _money_column(table: Table) -> ColumnRef | None:
+    keys = set(table.primary_key) | {name for key in table.foreign_keys for name in key.columns}
+    found = [
+        column.name
+        for column in table.columns
+        if column.kind in ("number", "integer")
+        and column.name not in keys
+        and set(column_words(column.name)) & _MONEY
+        and not set(column_words(column.name)) & _NOT_MONEY
+    ]
+    if len(found) != 1 or not (table.foreign_keys or _event_named(table)):
+        return None
+    return ColumnRef(table.name, found[0])
+
+
+def _event_named(table: Table) -> bool:
+    return any(word in _EVENT_WORDS for word in table_words(table.name))

@@ -1,0 +1,211 @@
+"""What a stretch of a question was recognised as: one closed set of small values.
+
+Source: ours. `english.py` maps grammar words to these, `link.py` maps schema words to them, and
+`reader.py` is the only one to turn a row of them into an intent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from awhile.ask.translators.intent import Function
+    from awhile.ask.translators.periods import Period, Unit
+
+__all__ = [
+    "Aggregate",
+    "ColumnNoun",
+    "ColumnSense",
+    "Compare",
+    "GrainNoun",
+    "Mark",
+    "MeasureNoun",
+    "Number",
+    "Operator",
+    "Recognised",
+    "Role",
+    "Superlative",
+    "TableNoun",
+    "TimeRange",
+    "Unknown",
+    "ValueNoun",
+    "ValueSense",
+    "Verb",
+    "Word",
+]
+
+Role = Literal[
+    "list",
+    "what",
+    "which",
+    "who",
+    "when",
+    "how many",
+    "how much",
+    "by",
+    "each",
+    "with",
+    "preposition",
+    "and",
+    "or",
+    "comma",
+    "not",
+    "without",
+    "together",
+    "often",
+    "sort",
+    "ascending",
+    "descending",
+    "distinct",
+    "new",
+    "exist",
+    "share",
+    "is",
+    "silent",
+]
+Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A grammar word; `silent` ones carry no meaning of their own."""
+
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Words such as "average" or "number of"."""
+
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Superlative:
+    """ "most", "top", "cheapest". `about` is what the word itself ranks by, if it says so."""
+
+    descending: bool
+    about: Literal["price", "time", "units", "events", "rows", "rank", "size"] | None = None
+    also_aggregate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GrainNoun:
+    """A unit of time; `adjective` when it groups by itself ("monthly")."""
+
+    unit: Unit | Literal["weekday", "hour"]
+    adjective: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureNoun:
+    """A business figure that need not be a column: revenue, units sold, the value of an order."""
+
+    name: Literal["revenue", "units", "value"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Something that happened, as the rows of a table: "bought", "booked", "ordered"."""
+
+    kind: Literal["buy", "sell", "event"]
+    table: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A comparison with its number or numbers."""
+
+    operator: Operator
+    low: Decimal
+    high: Decimal | None = None
+    about_price: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number nothing around it explains yet."""
+
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """A time expression."""
+
+    period: Period
+
+
+@dataclass(frozen=True, slots=True)
+class TableNoun:
+    """The name of a table."""
+
+    table: str
+    plural: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSense:
+    """One column that some words may name."""
+
+    table: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNoun:
+    """The name of a column, in every table that has one of that name."""
+
+    senses: tuple[ColumnSense, ...]
+    plural: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSense:
+    """One value of one column."""
+
+    table: str
+    column: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueNoun:
+    """A value known from the data, in every column that has it."""
+
+    senses: tuple[ValueSense, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Words nothing explains."""
+
+
+Recognised = (
+    Word
+    | Aggregate
+    | Superlative
+    | GrainNoun
+    | MeasureNoun
+    | Verb
+    | Compare
+    | Number
+    | TimeRange
+    | TableNoun
+    | ColumnNoun
+    | ValueNoun
+    | Unknown
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Tokens `start` to `end` (exclusive) of the question, and what they were recognised as."""
+
+    start: int
+    end: int
+    text: str
+    what: Recognised
