@@ -19,13 +19,14 @@ from awhile.stores.open import open_store
 from awhile.tasks.record import DEFAULT_KEEP_MS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.extension import Extension
-    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver import Context, MCPServer
 
     from awhile.stores.contract import Store, TaskStore
+    from awhile.tasks import TaskRecord
 
     Lifespan = Callable[[MCPServer[Any]], AbstractAsyncContextManager[Any]]
 
@@ -87,6 +88,32 @@ class Tasks:
             SettingsError: the server's lifespan is not running.
         """
         return self._calls.store
+
+    async def find(
+        self,
+        ctx: Context[Any, Any],
+        *,
+        tools: Collection[str] | None = None,
+        after_rev: int = 0,
+        limit: int = 100,
+    ) -> Sequence[TaskRecord]:
+        """The calling principal's own tasks, newest first: the 2026-07-28 era has no listing.
+
+        Args:
+            ctx: the call this is done for; its principal is whose tasks are found.
+            tools: only tasks of these tools.
+            after_rev: only tasks that changed after this revision of the store.
+            limit: how many at most.
+        """
+        owner = self._calls.principal(ctx.request_context)
+        return await self.store.find(owner=owner, tools=tools, after_rev=after_rev, limit=limit)
+
+    async def mine(self, ctx: Context[Any, Any], task_id: str) -> TaskRecord | None:
+        """The task, if it is the calling principal's own; None otherwise."""
+        record = await self.store.get(task_id)
+        if record is None or record.owner != self._calls.principal(ctx.request_context):
+            return None
+        return record
 
     def install(
         self, *, extensions: Sequence[Extension] = (), lifespan: Lifespan | None = None

@@ -1,0 +1,66 @@
+"""What a run is about, kept beside its result: the question, its reading and the SQL.
+
+A statement is written before its SQL runs, so that a running query shows what it computes, and an
+answer can be explained long after. One small JSON file a run (source: ours).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from awhile.ask.translators.contract import Meaning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One SELECT and where it came from. ``question`` is None for SQL a person wrote."""
+
+    sql: str
+    question: str | None = None
+    reading: str | None = None
+    meanings: tuple[Meaning, ...] = ()
+    confidence: str | None = None
+    translator: str | None = None
+
+
+class Statements:
+    """The statements in one folder, by run id."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save(self, run_id: str, statement: Statement) -> None:
+        """Keep a statement; the file appears whole or not at all."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self._path(run_id)
+        draft = path.with_suffix(".tmp")
+        draft.write_text(json.dumps(asdict(statement), ensure_ascii=False), encoding="utf-8")
+        os.replace(draft, path)  # noqa: PTH105 - atomic also where the target exists
+
+    def load(self, run_id: str) -> Statement | None:
+        """The statement of a run, or None where none was kept (it was refused, or deleted)."""
+        try:
+            fields: dict[str, Any] = json.loads(self._path(run_id).read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        meanings = tuple(Meaning(**one) for one in fields.pop("meanings", ()))
+        return Statement(meanings=meanings, **fields)
+
+    def delete(self, run_id: str) -> None:
+        """Forget a statement; nothing happens if there is none."""
+        self._path(run_id).unlink(missing_ok=True)
+
+    def run_ids(self) -> list[str]:
+        """The runs whose statements are kept."""
+        return [path.stem for path in self._folder.glob("*.json")]
+
+    def _path(self, run_id: str) -> Path:
+        if not run_id.isalnum():  # ids are hexadecimal; this is what keeps a path from escaping
+            raise ValueError(f"{run_id!r} is no run id")
+        return self._folder / f"{run_id}.json"

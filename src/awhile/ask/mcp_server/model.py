@@ -1,0 +1,129 @@
+"""What the tools return, as the schemas that MCP clients see (source: ours).
+
+Cells are text, or null for SQL's NULL: no number is ever rounded on its way (`results` says how
+each type is written).
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class ColumnModel(BaseModel):
+    """One column: its name as the query gave it, and the engine's type."""
+
+    name: str
+    type: str
+
+
+class MeaningModel(BaseModel):
+    """What some words of the question were taken to mean."""
+
+    words: str
+    meaning: str
+
+
+class RefusalModel(BaseModel):
+    """The question was not understood well enough to answer."""
+
+    text: str
+    understood: list[str]
+    not_understood: list[str]
+    tables: list[str]
+    measures: list[str]
+
+
+class ChoiceModel(BaseModel):
+    """One way to go on: a label to show, and the question to ask in place of the first one."""
+
+    label: str
+    question: str
+
+
+class QuestionBackModel(BaseModel):
+    """The question can be read in more than one way."""
+
+    text: str
+    choices: list[ChoiceModel]
+
+
+class ErrorModel(BaseModel):
+    """Why a query gave no result; ``line`` and ``column`` count from 1."""
+
+    kind: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+
+
+class AnswerModel(BaseModel):
+    """What became of a question: rows; or a refusal; or a question back; or an error."""
+
+    run_id: str
+    question: str | None = None
+    sql: str | None = None
+    reading: str | None = None
+    meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
+    confidence: str | None = None
+    columns: list[ColumnModel] | None = None
+    row_count: int | None = None
+    truncated: bool | None = Field(
+        default=None, description="Whether the query had more rows than were read."
+    )
+    rows: list[list[str | None]] | None = Field(
+        default=None, description="The first rows; result_rows has the others."
+    )
+    elapsed_seconds: float | None = None
+    refusal: RefusalModel | None = None
+    question_back: QuestionBackModel | None = None
+    error: ErrorModel | None = None
+
+
+class RowsModel(BaseModel):
+    """One page of a finished run's rows."""
+
+    columns: list[ColumnModel]
+    rows: list[list[str | None]]
+    offset: int
+    row_count: int
+    truncated: bool
+
+
+class TableModel(BaseModel):
+    """One table that can be asked about."""
+
+    name: str
+    row_count: int | None
+    comment: str | None
+    columns: list[ColumnModel]
+
+
+class DatabaseModel(BaseModel):
+    """The database, and questions that can be asked about it."""
+
+    name: str
+    tables: list[TableModel]
+    examples: list[str]
+
+
+class RunModel(BaseModel):
+    """One of the caller's runs. Instants are ISO 8601."""
+
+    run_id: str
+    tool: str
+    question: str | None
+    sql: str | None
+    status: str
+    status_message: str | None
+    created_at: str
+    ended_at: str | None
+    is_error: bool
+    cancel_asked_at: str | None
+    stopped_how: str | None
+    rev: int
+
+
+class RunsModel(BaseModel):
+    """The caller's runs, newest first."""
+
+    runs: list[RunModel]

@@ -1,0 +1,152 @@
+"""From what a run came to, to what the tools return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp_types import CallToolResult, TextContent
+
+from awhile.ask.engines.errors import EngineError, QueryError
+from awhile.ask.mcp_server import model
+from awhile.ask.mcp_server.words import answer_text
+from awhile.wire.codec import write_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from awhile.ask.answer.answerer import Answered
+    from awhile.ask.answer.statements import Statement
+    from awhile.ask.engines.contract import Column
+    from awhile.ask.results.pages import Page
+    from awhile.ask.schema import Schema
+    from awhile.ask.translators.contract import QuestionBack, Refusal
+    from awhile.tasks import TaskRecord
+
+
+def answered(run_id: str, came_to: Answered, first: Page) -> CallToolResult:
+    """Rows: the first of them here, all of them behind ``result_rows``."""
+    statement, result = came_to.statement, came_to.result
+    return _result(
+        model.AnswerModel(
+            run_id=run_id,
+            question=statement.question,
+            sql=statement.sql,
+            reading=statement.reading,
+            meanings=[
+                model.MeaningModel(words=one.words, meaning=one.meaning)
+                for one in statement.meanings
+            ],
+            confidence=statement.confidence,
+            columns=columns(result.columns),
+            row_count=result.row_count,
+            truncated=result.truncated,
+            rows=[list(row) for row in first.rows],
+            elapsed_seconds=round(result.elapsed_seconds, 3),
+        )
+    )
+
+
+def refused(run_id: str, question: str, refusal: Refusal) -> CallToolResult:
+    """A refusal is an answer, not an error: nothing went wrong, and asking differently helps."""
+    return _result(
+        model.AnswerModel(
+            run_id=run_id,
+            question=question,
+            refusal=model.RefusalModel(
+                text=refusal.text,
+                understood=list(refusal.understood),
+                not_understood=list(refusal.not_understood),
+                tables=list(refusal.tables),
+                measures=list(refusal.measures),
+            ),
+        )
+    )
+
+
+def asked_back(run_id: str, question: str, back: QuestionBack) -> CallToolResult:
+    """A question back, with its choices."""
+    choices = [model.ChoiceModel(label=one.label, question=one.question) for one in back.choices]
+    return _result(
+        model.AnswerModel(
+            run_id=run_id,
+            question=question,
+            question_back=model.QuestionBackModel(text=back.text, choices=choices),
+        )
+    )
+
+
+def failed(
+    run_id: str, question: str | None, statement: Statement | None, error: EngineError
+) -> CallToolResult:
+    """The engine's or the guard's own words, with the SQL they are about."""
+    line, column = (error.line, error.column) if isinstance(error, QueryError) else (None, None)
+    answer = model.AnswerModel(
+        run_id=run_id,
+        question=question,
+        sql=statement.sql if statement else None,
+        reading=statement.reading if statement else None,
+        error=model.ErrorModel(
+            kind=type(error).__name__, message=str(error), line=line, column=column
+        ),
+    )
+    return _result(answer, is_error=True)
+
+
+def rows(read: Page, *, offset: int) -> model.RowsModel:
+    """A page of rows."""
+    return model.RowsModel(
+        columns=columns(read.columns),
+        rows=[list(row) for row in read.rows],
+        offset=offset,
+        row_count=read.row_count,
+        truncated=read.truncated,
+    )
+
+
+def columns(of: Iterable[Column]) -> list[model.ColumnModel]:
+    """Columns by name and type."""
+    return [model.ColumnModel(name=one.name, type=one.type) for one in of]
+
+
+def tables(schema: Schema) -> list[model.TableModel]:
+    """The schema card as a client sees it."""
+    return [
+        model.TableModel(
+            name=table.name,
+            row_count=table.row_count,
+            comment=table.comment,
+            columns=[model.ColumnModel(name=one.name, type=one.type) for one in table.columns],
+        )
+        for table in schema.tables
+    ]
+
+
+def run(record: TaskRecord, statement: Statement | None) -> model.RunModel:
+    """One run of the inbox."""
+    said = record.arguments
+    return model.RunModel(
+        run_id=record.task_id,
+        tool=record.tool,
+        question=said.get("question"),
+        sql=statement.sql if statement else said.get("sql"),
+        status=record.status.value,
+        status_message=record.status_message,
+        created_at=write_instant(record.created_at_ms),
+        ended_at=_maybe_instant(record.ended_at_ms),
+        is_error=record.is_error,
+        cancel_asked_at=_maybe_instant(record.cancel_asked_at_ms),
+        stopped_how=record.stopped_how.value if record.stopped_how else None,
+        rev=record.rev,
+    )
+
+
+def _maybe_instant(at_ms: int | None) -> str | None:
+    return None if at_ms is None else write_instant(at_ms)
+
+
+def _result(answer: model.AnswerModel, *, is_error: bool = False) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(type="text", text=answer_text(answer))],
+        structured_content=answer.model_dump(mode="json", exclude_none=True),
+        is_error=is_error,
+    )
