@@ -116,12 +116,14 @@ class Writer:
         self._lock.close()
 
     def _write_group(self, group: Sequence[_Item]) -> None:
+        transaction, began = None, False
         try:
             with self._lock:
                 self._connection.run("BEGIN IMMEDIATE")
+                began = True
                 transaction = self._commit(group)
         except Exception as error:  # noqa: BLE001 - it belongs to the callers, not to this thread
-            if len(group) > 1 and not isinstance(error, StoreError):
+            if began and len(group) > 1:
                 for item in group:  # one of them spoiled it for all: only that one shall hear of it
                     self._write_group([item])
                 return
@@ -129,11 +131,15 @@ class Writer:
                 error = explain(error, self._files.database)
             for item in group:
                 item.error = error
-            transaction = None
+        changed = transaction is not None and transaction.changed
+        if (
+            transaction is not None and changed
+        ):  # before the replies: who has one finds the change reported
+            self._publish(transaction)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(_settle, group)
-        if transaction and transaction.changed:
-            self._publish(transaction)
+        if changed:
+            ring_all(self._files.bells, but=self._listener.bell_name)
 
     def _commit(self, group: Sequence[_Item]) -> Transaction:
         try:
@@ -154,11 +160,13 @@ class Writer:
 
     def _publish(self, transaction: Transaction) -> None:
         changes = self._listener.changes
-        if changes.active:
-            missed_some = transaction.began_at_rev > changes.seen
-            new = self._listener.look(self._connection) if missed_some else transaction.changed
-            changes.publish(new)
-        ring_all(self._files.bells, but=self._listener.bell_name)
+        if not changes.active:
+            return
+        if transaction.began_at_rev <= changes.seen:
+            changes.publish(transaction.changed)
+            return
+        with contextlib.suppress(apsw.Error):  # then the listener's next look finds them all
+            changes.publish(self._listener.look(self._connection))
 
 
 def _settle(group: Sequence[_Item]) -> None:
