@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 
 import { fetchDatabase } from './api.ts'
 import { useAsk } from './ask.ts'
-import type { Refusal } from './types.ts'
+import type { Choice, Refusal } from './types.ts'
 
 /** A question that could not be grounded: what was understood, what not, and what to try. */
 export function RefusalPanel(props: { refusal: Refusal }): ReactNode {
@@ -18,17 +18,20 @@ export function RefusalPanel(props: { refusal: Refusal }): ReactNode {
         <Words name="Tables there are" words={refusal.tables} />
         <Words name="What can be measured" words={refusal.measures} />
       </dl>
-      <TryThese questions={database.data?.examples ?? []} title="Try one of these" />
+      <TryThese
+        choices={(database.data?.examples ?? []).map((question) => ({ label: question, question }))}
+        title="Try one of these"
+      />
     </section>
   )
 }
 
 /** The translator asks back: each choice is a question to ask instead. */
-export function QuestionBack(props: { back: { text: string; choices?: string[] } }): ReactNode {
+export function QuestionBack(props: { back: { text: string; choices: Choice[] } }): ReactNode {
   return (
     <section className="panel tone-warn" aria-label="A question back">
       <p className="said">{props.back.text}</p>
-      <TryThese questions={props.back.choices ?? []} title="Ask instead" />
+      <TryThese choices={props.back.choices} title="Which do you mean?" />
     </section>
   )
 }
@@ -49,17 +52,17 @@ function Words(props: { name: string; words: string[] | undefined; strong?: bool
   )
 }
 
-function TryThese(props: { questions: string[]; title: string }): ReactNode {
+function TryThese(props: { choices: Choice[]; title: string }): ReactNode {
   const ask = useAsk()
-  if (props.questions.length === 0) return null
+  if (props.choices.length === 0) return null
   return (
     <>
       <h2>{props.title}</h2>
       <ul className="examples">
-        {props.questions.map((question) => (
+        {props.choices.map(({ label, question }) => (
           <li key={question}>
             <button type="button" disabled={ask.sending} onClick={() => void ask.send(question, false)}>
-              {question}
+              {label}
             </button>
           </li>
         ))}

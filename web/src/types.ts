@@ -74,6 +74,12 @@ export interface Refusal {
   measures?: string[]
 }
 
+/** One way to read the question: what to show, and what to ask instead. */
+export interface Choice {
+  label: string
+  question: string
+}
+
 export interface Result {
   run_id?: string
   question?: string | null
@@ -86,7 +92,7 @@ export interface Result {
   rows?: Cell[][]
   elapsed_seconds?: number
   refusal?: Refusal
-  question_back?: { text: string; choices?: string[] }
+  question_back?: { text: string; choices: Choice[] }
   error?: { message: string; line?: number | null; column?: number | null }
 }
 

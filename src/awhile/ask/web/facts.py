@@ -47,7 +47,9 @@ def with_progress(run: Run, now: Now) -> Run:
     """The same run with what its watch says about the work under way."""
     if now.ended or not run.live:
         return run
-    return replace(run, message=now.message or run.message, percent=now.percent)
+    # Our tools count rows while they fetch them; there is no total then, and no percentage.
+    rows = int(now.done) if now.done is not None and now.total is None else None
+    return replace(run, message=now.message or run.message, percent=now.percent, row_count=rows)
 
 
 def outcome_of(result: Mapping[str, Any]) -> str:

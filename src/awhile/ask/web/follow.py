@@ -76,10 +76,8 @@ class Follower:
         """
         with anyio.fail_after(START_SECONDS):
             handle = await self._server.start(tool, dict(arguments))
-            run_id = handle.id
-            if run_id is None:
-                run_id = str(structured(await handle.result())["run_id"])
-            else:
+            run_id = handle.id or await _run_of_answer(handle)
+            if handle.id is not None:
                 self._handles[run_id] = handle
             await self._list_once(whole=False)
         return run_id
@@ -201,6 +199,17 @@ class Follower:
 
     async def _handle(self, run_id: str) -> Handle:
         return self._handles.get(run_id) or await self._server.resume(run_id)
+
+
+async def _run_of_answer(handle: Handle) -> str:
+    """The run behind a call that was answered at once, well or badly."""
+    try:
+        answer = structured(await handle.result())
+    except ToolFailed as no:
+        answer = structured(no.result)
+        if "run_id" not in answer:
+            raise
+    return str(answer["run_id"])
 
 
 __all__ = ["Follower"]
