@@ -13,7 +13,7 @@ from awhile.runtime.cancel import climb
 from awhile.runtime.ending import CannotAsk, Halted, Raised, Returned, StopAsked, internal_error
 from awhile.runtime.progress import INTERVAL_SECONDS, Report
 from awhile.runtime.run import Run, current_run
-from awhile.tasks import Event, StoppedHow
+from awhile.tasks import Event, StoppedHow, apply
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class Running:
         async with self._row_lock:
             if self.ending is not None:
                 return False
+            for report in self.run.progress.take():  # what it said so far is part of its row
+                record = apply(record, _reported(report, record.generation), self._now_ms())
             self._adopt(await self._store.create(record))
             return True
 
@@ -180,14 +182,8 @@ class Running:
 
     async def _write(self, report: Report) -> None:
         assert self.record is not None  # `_write_steps` waited for it
-        event = ev.Reported(
-            generation=self.record.generation,
-            done=report.done,
-            total=report.total,
-            message=report.message,
-        )
         try:
-            await self._append(event)
+            await self._append(_reported(report, self.record.generation))
         except StoreError:
             logger.warning("A progress step could not be written.", exc_info=True)
 
@@ -282,3 +278,9 @@ class Running:
         seen = self._turn.count
         while not happened() and self.ending is None:
             seen = await self._turn.wait(seen)
+
+
+def _reported(report: Report, generation: int) -> ev.Reported:
+    return ev.Reported(
+        generation=generation, done=report.done, total=report.total, message=report.message
+    )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
@@ -35,11 +36,17 @@ if TYPE_CHECKING:
     from awhile.runtime.worker import Worker
     from awhile.server.options import ToolOptions
     from awhile.stores.contract import TaskStore
-    from awhile.tasks import Event, TaskRecord
+    from awhile.tasks import Event, Lease, TaskRecord
 
 logger = logging.getLogger(__name__)
 
 POLL_SHORTEST_MS, POLL_LONGEST_MS = 250, 5000
+
+
+class Row(Protocol):
+    """Makes the row of one call: leased to the worker that runs it already, or free to claim."""
+
+    def __call__(self, *, lease: Lease | None = None) -> TaskRecord: ...
 
 
 class Calls:
@@ -112,9 +119,11 @@ class Calls:
         """
         _, worker = self._opened()
         arguments: dict[str, Any] = dict(params.arguments or {})
-        record = new_record(
+        owner = self.principal(ctx)
+        row = partial(
+            new_record,
             task_id=new_task_id(),
-            owner=self.principal(ctx),
+            owner=owner,
             tool=options.name,
             arguments=arguments,
             at_ms=self._now_ms(),
@@ -125,15 +134,13 @@ class Calls:
         if options.kept == "always":
             # Its answer is the task's, so resolvers have to ask as input requests of the task.
             body = _body_of_request(ctx, call_next, protocol_version=RESOLVER_VERSION)
-            return await self._kept_from_the_start(options, ctx, body, record, takes_tasks)
+            return await self._kept_from_the_start(options, ctx, body, row, takes_tasks)
         body = _body_of_request(ctx, call_next, protocol_version=ctx.protocol_version)
         if takes_tasks and not worker.free():
-            record = await self.store.create(record)  # it waits for a place as a task
+            record = await self.store.create(row())  # it waits for a place as a task
             return await self._await_task(options, ctx, record, takes_tasks=True)
-        running = await worker.start(
-            body, tool=options.name, owner=record.owner, may_ask=takes_tasks
-        )
-        return await self._inline_first(options, ctx, running, record, takes_tasks)
+        running = await worker.start(body, tool=options.name, owner=owner, may_ask=takes_tasks)
+        return await self._inline_first(options, ctx, running, row, takes_tasks)
 
     # --- the body first, a row only when it has to be ---------------------------------------
 
@@ -142,7 +149,7 @@ class Calls:
         options: ToolOptions,
         ctx: ServerRequestContext[Any, Any],
         running: Running,
-        record: TaskRecord,
+        row: Row,
         takes_tasks: bool,
     ) -> HandlerResult:
         _, worker = self._opened()
@@ -156,8 +163,7 @@ class Calls:
             if running.ending is not None:
                 return answer(running.ending)
             with anyio.CancelScope(shield=True):
-                record = replace(record, lease=worker.lease(), generation=1, attempt=1)
-                kept = await worker.keep(running, record)
+                kept = await worker.keep(running, row(lease=worker.lease()))
         except anyio.get_cancelled_exc_class():
             # The caller left before it got a handle: in 2026-07-28 closing the response stream
             # cancels the request (basic/patterns/cancellation), and nobody could find the work.
@@ -175,30 +181,30 @@ class Calls:
         options: ToolOptions,
         ctx: ServerRequestContext[Any, Any],
         body: Callable[[Run], Awaitable[Returned | Raised]],
-        record: TaskRecord,
+        row: Row,
         takes_tasks: bool,
     ) -> HandlerResult:
         with anyio.CancelScope(shield=True):  # a row that says it runs here has to run here
-            record = await self._submit(options, body, record, may_ask=takes_tasks)
+            record = await self._submit(options, body, row, may_ask=takes_tasks)
         return await self._await_task(options, ctx, record, takes_tasks=takes_tasks)
 
     async def _submit(
         self,
         options: ToolOptions,
         body: Callable[[Run], Awaitable[Returned | Raised]],
-        record: TaskRecord,
+        row: Row,
         *,
         may_ask: bool,
     ) -> TaskRecord:
         """Keep the task, and start it here if there is a place; else whoever is free claims it."""
         store, worker = self._opened()
         if not worker.free():
-            return await store.create(record)
-        leased = replace(record, lease=worker.lease(), generation=1, attempt=1)
+            return await store.create(row())
+        leased = row(lease=worker.lease())
         created = await store.create(leased)
-        if created.task_id == record.task_id:  # else: the same request key, already running
+        if created.task_id == leased.task_id:  # else: the same request key, already running
             await worker.start(
-                body, tool=options.name, owner=record.owner, record=created, may_ask=may_ask
+                body, tool=options.name, owner=created.owner, record=created, may_ask=may_ask
             )
         return created
 

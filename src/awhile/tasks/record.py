@@ -183,16 +183,8 @@ def new_record(
     keep_ms: int | None = DEFAULT_KEEP_MS,
     max_attempts: int = 1,
     lease: Lease | None = None,
-    progress: Progress | None = None,
-    status_message: str | None = None,
 ) -> TaskRecord:
-    """A task at its beginning.
-
-    With ``lease``, its body is already running in that worker (generation and attempt 1, and
-    ``progress`` is what that body has said so far); without, it waits to be claimed.
-    """
-    message = progress.message if progress else None
-    words = status_message or message or ("Started." if lease else "Waiting to start.")
+    """A task at its beginning: with ``lease``, running there already; without, to be claimed."""
     return TaskRecord(
         task_id=task_id,
         owner=owner,
@@ -200,7 +192,7 @@ def new_record(
         arguments=arguments,
         context=context or {},
         request_key=request_key,
-        status_message=words,
+        status_message="Started." if lease else "Waiting to start.",
         created_at_ms=at_ms,
         last_updated_at_ms=at_ms,
         keep_ms=keep_ms,
@@ -208,8 +200,6 @@ def new_record(
         lease=lease,
         generation=1 if lease else 0,
         attempt=1 if lease else 0,
-        progress=progress,
-        steps=(Step(seq=1, at_ms=progress.at_ms, message=message),) if progress and message else (),
     )
 
 
