@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from awhile.client import connect
 from awhile.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -71,12 +72,25 @@ def create_app(mcp_url: str, token: str) -> Starlette:
 
 
 async def serve_page(
-    mcp_url: str, token: str, *, host: str = "127.0.0.1", port: int = 8765
+    mcp_url: str,
+    token: str,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the page until cancelled or told to stop by a signal.
+    """Serve the page until cancelled, or until SIGINT or SIGTERM.
+
+    Args:
+        mcp_url: the MCP server; it need not be up.
+        token: the secret of the start URL.
+        host: a loopback address.
+        port: the port; 0 takes a free one.
+        on_ready: called with the start URL, token and all, once the page can be opened.
 
     Raises:
-        SettingsError: ``host`` would show the page to other computers.
+        SettingsError: other computers could open the page, the token could be guessed, or the
+            port is taken.
     """
     if host not in LOOPBACK_NAMES:
         raise SettingsError(
@@ -85,13 +99,43 @@ async def serve_page(
         )
     config = uvicorn.Config(
         create_app(mcp_url, token),
-        host=host,
-        port=port,
         access_log=False,  # it would write down the token of the start URL
         log_level="warning",
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    await uvicorn.Server(config).serve()
+    with _listening(host, port) as taken:
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{taken.getsockname()[1]}/?token={token}"
+        await _Announcing(config, url, on_ready).serve(sockets=[taken])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    taken = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+    except OSError as error:
+        taken.close()
+        raise SettingsError(
+            f"{host}:{port} cannot be listened on: {error.strerror}. Choose another port, or stop "
+            "what uses this one."
+        ) from error
+    return taken
+
+
+class _Announcing(uvicorn.Server):
+    """Says when the page can be opened."""
+
+    def __init__(
+        self, config: uvicorn.Config, url: str, on_ready: Callable[[str], None] | None
+    ) -> None:
+        super().__init__(config)
+        self._url, self._on_ready = url, on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and self._on_ready is not None:
+            self._on_ready(self._url)
 
 
 class _Assets(StaticFiles):
