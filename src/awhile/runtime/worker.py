@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import anyio
 
 from awhile.errors import AwhileError, SettingsError
+from awhile.processes.shield import shielded
 from awhile.runtime.bell import Bell
 from awhile.runtime.ending import internal_error
 from awhile.runtime.running import Running
@@ -65,6 +66,14 @@ class Program(Protocol):
 
     def give_up_seconds(self, tool: str) -> float:
         """How long after a stop was asked the tool's work is reported as not stoppable."""
+        ...
+
+
+class Row(Protocol):
+    """Makes the row of one call: leased to the worker that runs it already, or free to claim."""
+
+    def __call__(self, *, lease: Lease | None = None) -> TaskRecord:
+        """The row; every call makes the same one but for the lease."""
         ...
 
 
@@ -130,10 +139,6 @@ class Worker:
                 self._tasks = None
                 bodies.cancel_scope.cancel()
 
-    def lease(self) -> Lease:
-        """A lease of this worker from now on."""
-        return Lease(worker=self.name, until_ms=self._now_ms() + self._lease_ms)
-
     def free(self) -> bool:
         """Whether a body could start right now."""
         return self._slots.value > 0
@@ -151,8 +156,33 @@ class Worker:
         await self._slots.acquire()
         return self._spawn(body, tool=tool, owner=owner, record=record, may_ask=may_ask)
 
-    async def keep(self, running: Running, record: TaskRecord) -> bool:
-        """Give a running body its row; False if it has ended meanwhile."""
+    async def submit(
+        self,
+        body: Callable[[Run], Awaitable[Returned | Raised]],
+        row: Row,
+        *,
+        tool: str,
+        may_ask: bool = True,
+    ) -> TaskRecord:
+        """Keep a task, durably before this returns; started here if there is a place.
+
+        Without a place, whichever worker is free claims it. With a request key that is known
+        already, the task it belongs to is returned and nothing is started.
+        """
+        if not self.free():
+            return await self._store.create(row())
+        leased = row(lease=self._lease())
+        with shielded():  # a row that says it runs here has to run here
+            created = await self._store.create(leased)
+            if created.task_id == leased.task_id:
+                await self.start(
+                    body, tool=tool, owner=created.owner, record=created, may_ask=may_ask
+                )
+        return created
+
+    async def keep(self, running: Running, row: Row) -> bool:
+        """Give a running body its row, durably; False if it has ended meanwhile."""
+        record = row(lease=self._lease())
         self._kept[record.task_id] = running  # before the row exists: a stop may come at once
         kept = await running.keep(record)
         if not kept:
@@ -160,6 +190,9 @@ class Worker:
         return kept
 
     # --- inside ---------------------------------------------------------------------------
+
+    def _lease(self) -> Lease:
+        return Lease(worker=self.name, until_ms=self._now_ms() + self._lease_ms)
 
     def _spawn(
         self,

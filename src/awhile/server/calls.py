@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -33,20 +33,14 @@ if TYPE_CHECKING:
     from awhile.runtime.ending import Raised, Returned
     from awhile.runtime.run import Run
     from awhile.runtime.running import Running
-    from awhile.runtime.worker import Worker
+    from awhile.runtime.worker import Row, Worker
     from awhile.server.options import ToolOptions
     from awhile.stores.contract import TaskStore
-    from awhile.tasks import Event, Lease, TaskRecord
+    from awhile.tasks import Event, TaskRecord
 
 logger = logging.getLogger(__name__)
 
 POLL_SHORTEST_MS, POLL_LONGEST_MS = 250, 5000
-
-
-class Row(Protocol):
-    """Makes the row of one call: leased to the worker that runs it already, or free to claim."""
-
-    def __call__(self, *, lease: Lease | None = None) -> TaskRecord: ...
 
 
 class Calls:
@@ -163,7 +157,7 @@ class Calls:
             if running.ending is not None:
                 return answer(running.ending)
             with anyio.CancelScope(shield=True):
-                kept = await worker.keep(running, row(lease=worker.lease()))
+                kept = await worker.keep(running, row)
         except anyio.get_cancelled_exc_class():
             # The caller left before it got a handle: in 2026-07-28 closing the response stream
             # cancels the request (basic/patterns/cancellation), and nobody could find the work.
@@ -184,29 +178,9 @@ class Calls:
         row: Row,
         takes_tasks: bool,
     ) -> HandlerResult:
-        with anyio.CancelScope(shield=True):  # a row that says it runs here has to run here
-            record = await self._submit(options, body, row, may_ask=takes_tasks)
+        _, worker = self._opened()
+        record = await worker.submit(body, row, tool=options.name, may_ask=takes_tasks)
         return await self._await_task(options, ctx, record, takes_tasks=takes_tasks)
-
-    async def _submit(
-        self,
-        options: ToolOptions,
-        body: Callable[[Run], Awaitable[Returned | Raised]],
-        row: Row,
-        *,
-        may_ask: bool,
-    ) -> TaskRecord:
-        """Keep the task, and start it here if there is a place; else whoever is free claims it."""
-        store, worker = self._opened()
-        if not worker.free():
-            return await store.create(row())
-        leased = row(lease=worker.lease())
-        created = await store.create(leased)
-        if created.task_id == leased.task_id:  # else: the same request key, already running
-            await worker.start(
-                body, tool=options.name, owner=created.owner, record=created, may_ask=may_ask
-            )
-        return created
 
     async def _await_task(
         self,
