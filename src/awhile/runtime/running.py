@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import math
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from awhile.errors import IllegalEvent, StoreError
+from awhile.errors import IllegalEvent, StoreError, TaskNotFound
 from awhile.runtime.bell import Bell
 from awhile.runtime.cancel import climb
 from awhile.runtime.ending import CannotAsk, Halted, Raised, Returned, StopAsked, internal_error
@@ -59,7 +61,7 @@ class Running:
         self._stopping = False
         self._gave_up = False
         self._fenced = False
-        self._drained: ev.Released | ev.Failed | None = None
+        self._draining = False
         self._row_lock = anyio.Lock()
         self._turn = self.run.turn
         self._answers = Bell()
@@ -92,10 +94,19 @@ class Running:
         self._stopping = True
         self._turn.ring()
 
-    def drain(self, event: ev.Released | ev.Failed) -> None:
-        """Stop the body because this process stops; ``event`` is what its row then says."""
-        self._drained = event
+    def drain(self) -> None:
+        """Stop the body because this process stops: its row goes back, or says so."""
+        self._draining = True
         self.stop()
+
+    async def abandon(self) -> None:
+        """Leave a body behind that did not end when it was drained; its row says so now."""
+        if self.record is not None and self.ending is None and not self._gave_up:
+            try:
+                await self._append(self._left_behind(self.record))
+            except StoreError:
+                logger.exception("What was left running could not be written down.")
+        self._fenced = True  # nothing it does from here on is for the row
 
     # --- the worker's side ----------------------------------------------------------------
 
@@ -150,6 +161,14 @@ class Running:
                 ending = await self._body(self.run)
             except StopAsked:
                 self.run.mark_halted()
+            except anyio.get_cancelled_exc_class():
+                if anyio.current_effective_deadline() == -math.inf:
+                    raise  # it comes from outside: a stop, or this process ending
+                logger.warning("A body was cancelled from inside.", exc_info=True)
+                ending = internal_error(
+                    "Something this work was waiting for was cancelled, although nobody asked the "
+                    "work to stop."
+                )
             except Exception:
                 logger.exception("A body ended in an error that nobody turned into a result.")
         current_run.reset(token)
@@ -167,9 +186,14 @@ class Running:
 
     async def _give_up(self) -> None:
         await anyio.sleep(self._give_up_seconds)
-        if self.record is not None and self.record.cancel_asked and not self._fenced:
+        if self.record is None or not self.record.cancel_asked or self._fenced:
+            return
+        # Shielded: whether it was written decides what the last word may be.
+        with anyio.CancelScope(shield=True):
             self._gave_up = True  # first, so that the ending it writes is not taken for a loss
-            self._gave_up = await self._append(ev.GaveUp(generation=self.record.generation))
+            if not await self._insist(ev.GaveUp(generation=self.record.generation)):
+                self._gave_up = False
+                self._lose()
 
     async def _write_steps(self) -> None:
         seen = 0
@@ -177,7 +201,8 @@ class Running:
         while True:
             seen = await self.run.progress.bell.wait(seen)
             for report in self.run.progress.take():
-                await self._write(report)
+                if not self._gave_up:  # an ended row takes no more steps
+                    await self._write(report)
             await anyio.sleep(INTERVAL_SECONDS)
 
     async def _write(self, report: Report) -> None:
@@ -192,27 +217,18 @@ class Running:
         if not self._fenced and not self._gave_up:
             for report in self.run.progress.take():
                 await self._write(report)
-        event = self._last_word(ending, self.record.generation)
-        while not self._fenced:
-            try:
-                await self._append(event)
-                return
-            except StoreError:
-                # The result is all there is: hold on to it while the disk is full or the file
-                # locked. Once the lease is lost, the worker fences this run and the loop ends.
-                logger.exception("An ending could not be written; trying again.")
-                await anyio.sleep(STORE_RETRY_SECONDS)
+        await self._insist(self._last_word(ending, self.record))
 
-    def _last_word(self, ending: Ending, generation: int) -> Event:
-        asked = self.record is not None and self.record.cancel_asked
+    def _last_word(self, ending: Ending, record: TaskRecord) -> Event:
+        generation = record.generation
         if self._gave_up:
             how = ending.how if isinstance(ending, Halted) else None
             return ev.StopConfirmed(
                 generation=generation, how=how or self.run.stopped_how or StoppedHow.COROUTINE_ENDED
             )
         if isinstance(ending, Halted):
-            if self._drained is not None and not asked:
-                return self._drained
+            if self._draining and not record.cancel_asked:
+                return self._left_behind(record)
             return ev.Stopped(generation=generation, how=ending.how)
         if isinstance(ending, Returned):
             return ev.Completed(
@@ -223,14 +239,47 @@ class Running:
             )
         return ev.Failed(generation=generation, error=ending.error, message=ending.message)
 
+    def _left_behind(self, record: TaskRecord) -> Event:
+        """What the row of a body says whose process stops."""
+        if record.cancel_asked:
+            return ev.GaveUp(generation=record.generation)
+        if record.max_attempts > 1:
+            return ev.Released(generation=record.generation)
+        said = internal_error(
+            "The server was stopped while this was running.", reason="server_stopped"
+        )
+        return ev.Failed(generation=record.generation, error=said.error, message=said.message)
+
+    async def _insist(self, event: Event) -> bool:
+        """Write what has to be known of the row, until the store takes it; False: too late."""
+        while not self._fenced:
+            try:
+                return await self._append(event)
+            except StoreError as refused:
+                if isinstance(event, ev.Completed) and not _has_json_form(event.result):
+                    logger.exception("A result that has no JSON form was lost.")
+                    said = internal_error(f"The work finished, but its result was lost. {refused}")
+                    event = ev.Failed(
+                        generation=event.generation, error=said.error, message=said.message
+                    )
+                    continue
+                # The result is all there is: hold on to it while the disk is full or the file
+                # locked. Once the lease is lost, the worker fences this run and the loop ends.
+                logger.exception("An ending could not be written; trying again.")
+                await anyio.sleep(STORE_RETRY_SECONDS)
+        return False
+
     async def _append(self, event: Event) -> bool:
         """Write an event to the row; False if it was too late for it, which is no error."""
         assert self.record is not None
         try:
-            self.record = await self._store.append(self.record.task_id, event, self._now_ms())
-        except IllegalEvent:  # Fenced included: another worker, or an earlier ending, has the row
-            self._lose()
+            after = await self._store.append(self.record.task_id, event, self._now_ms())
+        except (IllegalEvent, TaskNotFound):  # Fenced included: somebody else has, or had, the row
+            if not self._gave_up:
+                self._lose()
             return False
+        if after.rev > self.record.rev:  # else `refresh` has seen a later one meanwhile
+            self.record = after
         self._turn.ring()
         return True
 
@@ -252,7 +301,10 @@ class Running:
             name = f"{wanted}-{tries}"
         generation = self.record.generation
         seen = self._answers.count
-        await self._append(ev.InputAsked(generation=generation, key=name, request=request))
+        if not await self._append(
+            ev.InputAsked(generation=generation, key=name, request=request)
+        ):
+            raise StopAsked("This run is no longer the task's, so nobody can be asked.")
         try:
             while self.record.inputs[name].outstanding:
                 seen = await self._answers.wait(seen)
@@ -284,3 +336,11 @@ def _reported(report: Report, generation: int) -> ev.Reported:
     return ev.Reported(
         generation=generation, done=report.done, total=report.total, message=report.message
     )
+
+
+def _has_json_form(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

@@ -123,21 +123,23 @@ class Worker:
         """Work while the block runs. On leaving it, what runs is stopped and handed back."""
         async with anyio.create_task_group() as bodies:
             self._tasks = bodies
-            try:
-                async with anyio.create_task_group() as loops:
-                    loops.start_soon(self._watch)
-                    loops.start_soon(self._claim_all)
-                    loops.start_soon(self._renew)
-                    loops.start_soon(self._sweep)
-                    try:
-                        yield self
-                    finally:
-                        with anyio.CancelScope(shield=True):
-                            await self._drain()
-                        loops.cancel_scope.cancel()
-            finally:
-                self._tasks = None
-                bodies.cancel_scope.cancel()
+            async with anyio.create_task_group() as keeping:
+                keeping.start_soon(self._watch)
+                keeping.start_soon(self._renew)
+                try:
+                    async with anyio.create_task_group() as taking:
+                        taking.start_soon(self._claim_all)
+                        taking.start_soon(self._sweep)
+                        try:
+                            yield self
+                        finally:
+                            taking.cancel_scope.cancel()
+                finally:
+                    self._tasks = None
+                    with shielded():  # stops still reach the bodies, and leases are still kept
+                        await self._drain()
+                    keeping.cancel_scope.cancel()
+                    bodies.cancel_scope.cancel()
 
     def free(self) -> bool:
         """Whether a body could start right now."""
@@ -149,12 +151,11 @@ class Worker:
         *,
         tool: str,
         owner: str,
-        record: TaskRecord | None = None,
         may_ask: bool = True,
     ) -> Running:
-        """Start a body here, once a slot is free; with ``record``, for that claimed row."""
+        """Start a body here without a row, once there is a place; `keep` gives it one."""
         await self._slots.acquire()
-        return self._spawn(body, tool=tool, owner=owner, record=record, may_ask=may_ask)
+        return self._spawn(body, tool=tool, owner=owner, record=None, may_ask=may_ask)
 
     async def submit(
         self,
@@ -169,15 +170,22 @@ class Worker:
         Without a place, whichever worker is free claims it. With a request key that is known
         already, the task it belongs to is returned and nothing is started.
         """
-        if not self.free():
+        try:
+            self._slots.acquire_nowait()
+        except anyio.WouldBlock:
             return await self._store.create(row())
         leased = row(lease=self._lease())
         with shielded():  # a row that says it runs here has to run here
-            created = await self._store.create(leased)
-            if created.task_id == leased.task_id:
-                await self.start(
-                    body, tool=tool, owner=created.owner, record=created, may_ask=may_ask
-                )
+            try:
+                created = await self._store.create(leased)
+            except BaseException:
+                self._slots.release()
+                raise
+            if created.task_id != leased.task_id:
+                self._slots.release()
+                return created
+            self._spawn(body, tool=tool, owner=created.owner, record=created, may_ask=may_ask)
+            await self._obey(created.task_id)
         return created
 
     async def keep(self, running: Running, row: Row) -> bool:
@@ -187,6 +195,7 @@ class Worker:
         kept = await running.keep(record)
         if not kept:
             self._kept.pop(record.task_id, None)
+        await self._obey(record.task_id)
         return kept
 
     # --- inside ---------------------------------------------------------------------------
@@ -257,12 +266,15 @@ class Worker:
             with anyio.move_on_after(CLAIM_SECONDS):
                 seen = await self._look.wait(seen)
             try:
-                await self._claim()
+                with shielded():  # a claimed task that nobody runs would have to wait for its lease
+                    await self._claim()
             except AwhileError:
                 logger.exception("Work could not be claimed; trying again.")
                 await anyio.sleep(RETRY_SECONDS)
 
     async def _obey(self, task_id: str) -> None:
+        """Tell a body here what others wrote to its row; also once after it got the row, because
+        what was written before it was known here woke nobody."""
         running = self._kept.get(task_id)
         if running is not None and running.record is not None:
             running.refresh(await self._store.get(task_id))
@@ -286,6 +298,7 @@ class Worker:
                 record=record,
                 may_ask=True,
             )
+            await self._obey(record.task_id)
 
     async def _renew(self) -> None:
         while True:
@@ -316,7 +329,6 @@ class Worker:
             await anyio.sleep(SWEEP_SECONDS)
 
     async def _drain(self) -> None:
-        self._tasks, tasks = None, self._tasks
         for running in list(self._all):
             record = running.record
             if record is None:
@@ -333,4 +345,3 @@ class Worker:
         with anyio.move_on_after(self._drain_seconds):
             for running in list(self._all):
                 await running.gone.wait()
-        self._tasks = tasks
