@@ -1,0 +1,1 @@
+"""The command line: reading settings, choosing backends, and saying plainly what happened."""

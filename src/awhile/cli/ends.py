@@ -1,0 +1,50 @@
+"""How a command ends: the exit codes, the same for every command."""
+
+from __future__ import annotations
+
+from awhile.errors import AwhileError, SettingsError, Unreachable
+
+RESULT = 0
+FAILED = 1
+USAGE = 2
+NOT_ANSWERED = 3
+UNREACHABLE = 4
+NOT_STOPPED = 5
+CANCELLED = 130
+
+MEANINGS = {
+    RESULT: "there is a result",
+    FAILED: "it failed",
+    USAGE: "a flag, a setting or the database given cannot be used",
+    NOT_ANSWERED: "the question was refused, or a question came back",
+    UNREACHABLE: "the server cannot be reached",
+    NOT_STOPPED: "a stop was asked for and is not confirmed yet",
+    CANCELLED: "it was cancelled, or left by Ctrl-C",
+}
+
+EPILOG = "Exit codes: " + "; ".join(f"{code} {words}" for code, words in MEANINGS.items()) + "."
+
+
+def exit_code(error: AwhileError) -> int:
+    """The exit code for an error nobody handled."""
+    match error:
+        case SettingsError():
+            return USAGE
+        case Unreachable():
+            return UNREACHABLE
+        case _:
+            return FAILED
+
+
+__all__ = [
+    "CANCELLED",
+    "EPILOG",
+    "FAILED",
+    "MEANINGS",
+    "NOT_ANSWERED",
+    "NOT_STOPPED",
+    "RESULT",
+    "UNREACHABLE",
+    "USAGE",
+    "exit_code",
+]

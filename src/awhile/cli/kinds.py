@@ -1,0 +1,127 @@
+"""What a setting's value can be: how its text is read, and how it is written again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+Read = Callable[[object, Path], T]
+"""Raw value, and the folder that relative paths start from, to value; ValueError says what was
+expected, to follow "which is not"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """One kind of value. ``metavar`` stands for it in a command's help."""
+
+    metavar: str
+    read: Read[T]
+
+
+def whole(at_least: int, at_most: int | None = None) -> Kind[int]:
+    """A whole number within bounds."""
+    upto = "or more" if at_most is None else f"to {at_most:,}"
+    expected = (
+        f"a whole number of {at_least:,} {upto}"
+        if at_most is None
+        else (f"a whole number from {at_least:,} {upto}")
+    )
+
+    def read(raw: object, _folder: Path) -> int:
+        try:
+            value = int(raw) if isinstance(raw, str) else raw
+        except ValueError:
+            raise ValueError(expected) from None
+        if not isinstance(value, int) or isinstance(value, bool) or value < at_least:
+            raise ValueError(expected)
+        if at_most is not None and value > at_most:
+            raise ValueError(expected)
+        return value
+
+    return Kind("N", read)
+
+
+def seconds(at_least: float, *, metavar: str = "SECONDS") -> Kind[float]:
+    """A number of seconds (or of another unit that ``metavar`` names)."""
+    expected = f"a number of {metavar.lower()}, {at_least:g} or more"
+
+    def read(raw: object, _folder: Path) -> float:
+        try:
+            value = float(raw) if isinstance(raw, str | int | float) else None
+        except ValueError:
+            value = None
+        # Written so that "nan" is refused, too.
+        if value is None or isinstance(raw, bool) or not at_least <= value < float("inf"):
+            raise ValueError(expected)
+        return value
+
+    return Kind(metavar, read)
+
+
+def one_of(*choices: str) -> Kind[str]:
+    """One of a few words."""
+
+    def read(raw: object, _folder: Path) -> str:
+        if raw not in choices:
+            raise ValueError(f"one of {', '.join(map(repr, choices))}")
+        return str(raw)
+
+    return Kind("|".join(choices), read)
+
+
+def _text(raw: object, _folder: Path) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise ValueError("a text")
+    return raw
+
+
+def _optional_text(raw: object, folder: Path) -> str | None:
+    return _text(raw, folder)
+
+
+def _path(raw: object, folder: Path) -> Path:
+    if not isinstance(raw, str) or not raw.strip():
+        raise ValueError("a path")
+    return (folder / Path(raw).expanduser()).resolve()
+
+
+def _optional_path(raw: object, folder: Path) -> Path | None:
+    return _path(raw, folder)
+
+
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
+
+
+def _yes_or_no(raw: object, _folder: Path) -> bool:
+    value = _WORDS.get(raw.strip().lower()) if isinstance(raw, str) else raw
+    if not isinstance(value, bool):
+        raise ValueError("'true' or 'false'")
+    return value
+
+
+TEXT = Kind("TEXT", _text)
+URL = Kind("URL", _text)
+OPTIONAL_URL = Kind("URL", _optional_text)
+PATH = Kind("PATH", _path)
+OPTIONAL_PATH = Kind("PATH", _optional_path)
+YES_OR_NO = Kind("", _yes_or_no)
+
+__all__ = [
+    "OPTIONAL_PATH",
+    "OPTIONAL_URL",
+    "PATH",
+    "TEXT",
+    "URL",
+    "YES_OR_NO",
+    "Kind",
+    "one_of",
+    "seconds",
+    "whole",
+]

@@ -1,0 +1,126 @@
+"""The program ``awhile``: its commands, and how each of them may end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points, version
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperGroup
+
+from awhile.cli import ends
+from awhile.cli.config import config
+from awhile.cli.screen import complain
+from awhile.errors import AwhileError, SettingsError
+
+GROUP = "awhile.commands"
+"""The entry-point group that brings further commands: each name is a command, each object its
+function, annotated as Typer reads it. So this room never imports *ask your database*."""
+
+
+class Commands(TyperGroup):
+    """The commands of this room and of the entry points, those imported only when called for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, the contributed ones first: they are what the program is for."""
+        return [*_contributed(), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, imported by now."""
+        entry_point = _contributed().get(cmd_name)
+        if entry_point is None:
+            return super().get_command(ctx, cmd_name)
+        return _as_command(cmd_name, _load(entry_point))
+
+
+def _contributed() -> dict[str, EntryPoint]:
+    return {one.name: one for one in entry_points(group=GROUP)}
+
+
+def _load(entry_point: EntryPoint) -> Callable[..., Any]:
+    try:
+        return cast("Callable[..., Any]", entry_point.load())
+    except ImportError as missing:
+        reason = SettingsError(
+            f"`awhile {entry_point.name}` is not completely installed: {missing}. Install what it "
+            "needs: pip install 'awhile[ask]'"
+        )
+
+    def not_installed(ctx: typer.Context) -> None:
+        raise reason
+
+    not_installed.__doc__ = "Not installed: pip install 'awhile[ask]' brings it."
+    return not_installed
+
+
+def _as_command(name: str, function: Callable[..., Any]) -> Any:
+    alone = typer.Typer(add_completion=False)
+    alone.command(
+        name,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+        if function.__name__ == "not_installed"
+        else None,
+    )(function)
+    return typer.main.get_command(alone)
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Long work over MCP that is never lost, can really be stopped, and is shown as it is.",
+    epilog=ends.EPILOG,
+)
+app.command()(config)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"awhile {version('awhile')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _awhile(  # pyright: ignore[reportUnusedFunction] - Typer keeps it
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; ends the process with one of the exit codes of `ends`."""
+    try:
+        app(prog_name="awhile")
+    except BrokenPipeError:
+        # Whoever read our output has gone, `head` for one. Python would complain once more when
+        # it flushes on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(ends.FAILED)
+    except Exception as error:
+        reason = _only(error)
+        if not isinstance(reason, AwhileError):
+            raise
+        complain(reason)
+        sys.exit(ends.exit_code(reason))
+
+
+def _only(error: Exception) -> Exception:
+    """The one error inside task groups' groups of one."""
+    if not isinstance(error, ExceptionGroup):
+        return error
+    group = cast("ExceptionGroup[Exception]", error)
+    return _only(group.exceptions[0]) if len(group.exceptions) == 1 else group
+
+
+__all__ = ["GROUP", "app", "main"]
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,357 @@
+"""Every setting there is, in one table: the fields of `Settings`.
+
+Each is a flag (``--lease-seconds``), an environment variable (``AWHILE_LEASE_SECONDS``) and a key
+of the TOML file; a flag wins over a variable, that over the file, and that over the default. Only
+this module reads the environment. The settings of *ask your database* are here as data, too: this
+room does not import it.
+"""
+
+# ruff: noqa: RUF009 - `setting` makes a dataclass field, as `dataclasses.field` does
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import platformdirs
+import typer
+
+from awhile.cli.kinds import (
+    OPTIONAL_PATH,
+    OPTIONAL_URL,
+    PATH,
+    TEXT,
+    URL,
+    YES_OR_NO,
+    Kind,
+    one_of,
+    seconds,
+    whole,
+)
+from awhile.errors import SettingsError
+
+T = TypeVar("T")
+
+PREFIX = "AWHILE_"
+CONFIG_VARIABLE = "AWHILE_CONFIG"
+"""Names the TOML file; it is no setting itself, since it says where settings are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One row of the table."""
+
+    name: str
+    kind: Kind[Any]
+    sentence: str
+    otherwise: str
+    """What a value that is refused would lead to; follows "so"."""
+    default: Callable[[Mapping[str, Any]], Any]
+    """From the settings above it in the table to its default."""
+    default_words: str
+    """The default as documentation has it, the same on every machine."""
+    also: tuple[str, ...]
+
+    @property
+    def flag(self) -> str:
+        """Its name on a command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return f"{PREFIX}{self.name.upper()}"
+
+
+def setting(
+    kind: Kind[T],
+    default: T | Callable[[Mapping[str, Any]], T],
+    sentence: str,
+    *,
+    otherwise: str,
+    words: str | None = None,
+    also: tuple[str, ...] = (),
+) -> T:
+    """One field of `Settings`; typed as the value it will hold, as dataclass fields are."""
+    derive: Callable[[Mapping[str, Any]], Any] = (
+        default if callable(default) else lambda _above: default
+    )
+    row: dict[str, Any] = {
+        "kind": kind,
+        "sentence": sentence,
+        "otherwise": otherwise,
+        "default": derive,
+        "default_words": as_text(default) if words is None else words,
+        "also": also,
+    }
+    return field(metadata=row)  # type: ignore[return-value]
+
+
+def as_text(value: object) -> str:
+    """A value as one would write it in a variable."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _data_folder(_above: Mapping[str, Any]) -> Path:
+    return platformdirs.user_data_path("awhile", appauthor=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The effective value of every setting; see the table in ``docs/settings.md``."""
+
+    data_folder: Path = setting(
+        PATH,
+        _data_folder,
+        "Where everything is kept: tasks, results, the sample, the page's key.",
+        otherwise="nothing could be kept",
+        words="the platform's data folder",
+    )
+    store: str = setting(
+        URL,
+        lambda above: f"sqlite:///{above['data_folder'] / 'tasks.sqlite3'}",
+        "Where tasks are kept; several servers on one store share its work.",
+        otherwise="no task could be kept",
+        words="tasks.sqlite3 in the data folder",
+    )
+    ledger: Path = setting(
+        PATH,
+        lambda above: above["data_folder"] / "handles.sqlite3",
+        "Where this user's programs note the tasks they started, to come back to them.",
+        otherwise="no task could be found again by its id",
+        words="handles.sqlite3 in the data folder",
+    )
+    database: Path | None = setting(
+        OPTIONAL_PATH,
+        None,
+        "The DuckDB file to ask; it is opened read-only.",
+        otherwise="there would be nothing to ask",
+        words="the built-in sample",
+    )
+    sample: str = setting(
+        one_of("small", "large", "tiny"),
+        "small",
+        "Which built-in sample to ask where no database is given; made once, in the data folder.",
+        otherwise="there would be nothing to ask",
+    )
+    host: str = setting(
+        TEXT,
+        "127.0.0.1",
+        "The address the MCP server listens on.",
+        otherwise="the server could not listen",
+    )
+    port: int = setting(
+        whole(0, 65_535),
+        8766,
+        "The port of the MCP server; 0 takes a free one.",
+        otherwise="the server could not listen",
+    )
+    page_port: int = setting(
+        whole(0, 65_535),
+        8765,
+        "The port of the page; 0 takes a free one.",
+        otherwise="the page could not be opened",
+    )
+    open_browser: bool = setting(
+        YES_OR_NO,
+        True,
+        "Whether `awhile app` opens the page in a browser, where there is a display.",
+        otherwise="it is not known whether to open the page",
+    )
+    server_url: str | None = setting(
+        OPTIONAL_URL,
+        None,
+        "The MCP server that ask, tasks, attach and cancel talk to.",
+        otherwise="there would be nothing to talk to",
+        words="one that is running here, else one started for the purpose",
+        also=("--url",),
+    )
+    slots: int = setting(
+        whole(1),
+        32,
+        "How many tasks the server runs at once; more wait.",
+        otherwise="no task would ever run",
+    )
+    queries_at_once: int = setting(
+        whole(1),
+        2,
+        "How many queries the database runs at once; more wait.",
+        otherwise="no query would ever run",
+    )
+    inline_seconds: float = setting(
+        seconds(0),
+        0.5,
+        "How long a call waits for its result before it is answered with a task.",
+        otherwise="no call could be answered",
+    )
+    lease_seconds: float = setting(
+        seconds(0.1),
+        6.0,
+        "How long a task may go on saying that it runs after its server has vanished.",
+        otherwise="every lease would be lost at once",
+    )
+    drain_seconds: float = setting(
+        seconds(0),
+        5.0,
+        "How long running work gets to end when the server is told to stop.",
+        otherwise="a stop could not be carried out",
+    )
+    row_budget: int = setting(
+        whole(1),
+        1_000_000,
+        "How many rows of a result are kept; what is cut is labelled so.",
+        otherwise="no row could be kept",
+    )
+    byte_budget_mb: int = setting(
+        whole(1),
+        512,
+        "How many megabytes (2^20 bytes) of a result are kept; what is cut is labelled so.",
+        otherwise="no row could be kept",
+    )
+    query_seconds: float = setting(
+        seconds(0),
+        0.0,
+        "How long one query may take before it is stopped; 0 for as long as it likes.",
+        otherwise="every query would be stopped at once",
+    )
+    memory_limit_mb: int = setting(
+        whole(0),
+        0,
+        "Megabytes (2^20 bytes) of memory for each query, which spills to disk beyond them; "
+        "0 shares six tenths of the machine's memory among them.",
+        otherwise="no query could run",
+    )
+
+
+ENTRIES: Mapping[str, Entry] = {
+    one.name: Entry(name=one.name, **one.metadata) for one in fields(Settings)
+}
+"""The table by name, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The settings as they hold, and where each came from (``"default"``, or a phrase)."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    config_file: Path
+    """The TOML file, whether it is there or not."""
+    unused_variables: Mapping[str, str | None]
+    """Variables that look like settings and are none, each with the nearest that is one."""
+
+    def given(self, name: str) -> bool:
+        """Whether somebody set it, rather than the default."""
+        return self.origins[name] != "default"
+
+
+def option(name: str) -> Any:
+    """The Typer option of one setting, made from the table so that it cannot drift from it."""
+    entry = ENTRIES[name]
+    negation = f"/--no-{entry.flag[2:]}" if entry.kind is YES_OR_NO else ""
+    return typer.Option(
+        f"{entry.flag}{negation}",
+        *entry.also,
+        help=f"{entry.sentence} ({entry.variable})",
+        metavar=entry.kind.metavar or None,
+        show_default=entry.default_words or False,
+    )
+
+
+def read_settings(
+    flags: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None
+) -> Effective:
+    """The settings that hold, given the flags of this command (None: not given).
+
+    Raises:
+        SettingsError: a value, or the TOML file, cannot be used.
+    """
+    environment = os.environ if environment is None else environment
+    config_file = _config_file(environment)
+    from_file = _read_file(config_file, named=CONFIG_VARIABLE in environment)
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for name, entry in ENTRIES.items():
+        raw, origin, folder = None, "default", Path.cwd()
+        if flags is not None and flags.get(name) is not None:
+            raw, origin = flags[name], f"the flag {entry.flag}"
+        elif environment.get(entry.variable):
+            raw, origin = environment[entry.variable], f"the variable {entry.variable}"
+        elif name in from_file:
+            raw, origin = from_file[name], f"the file {str(config_file)!r}"
+            folder = config_file.parent
+        origins[name] = origin
+        values[name] = entry.default(values) if raw is None else _read(entry, raw, origin, folder)
+    return Effective(Settings(**values), origins, config_file, _unused(environment))
+
+
+def _read(entry: Entry, raw: object, origin: str, folder: Path) -> Any:
+    try:
+        return entry.kind.read(raw, folder)
+    except ValueError as expected:
+        raise SettingsError(
+            f"{entry.name} is {raw!r} (from {origin}), which is not {expected}, so "
+            f"{entry.otherwise}. Correct it there; `awhile config` shows every setting."
+        ) from None
+
+
+def _config_file(environment: Mapping[str, str]) -> Path:
+    named = environment.get(CONFIG_VARIABLE)
+    if named:
+        return Path(named).expanduser().absolute()
+    return platformdirs.user_config_path("awhile", appauthor=False) / "config.toml"
+
+
+def _read_file(path: Path, *, named: bool) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if not named:
+            return {}
+        raise SettingsError(
+            f"{CONFIG_VARIABLE} names {str(path)!r}, and there is no such file, so its settings "
+            "would be missed. Correct the variable, or unset it."
+        ) from None
+    except OSError as error:
+        raise SettingsError(
+            f"The settings in {str(path)!r} cannot be read ({error.strerror}), so they would be "
+            "missed. Make the file readable, or name another one with AWHILE_CONFIG."
+        ) from None
+    except ValueError as error:  # tomllib's own error, and text that is not UTF-8
+        raise SettingsError(
+            f"{str(path)!r} is not a TOML file ({error}), so its settings would be missed. "
+            "Correct it there."
+        ) from None
+    for key in found:
+        if key not in ENTRIES:
+            near = nearest(key)
+            meant = f"did you mean {near!r}?" if near else "`awhile config` shows every setting."
+            raise SettingsError(
+                f"{key!r} in {str(path)!r} is no setting, so it would have no effect; {meant}"
+            )
+    return found
+
+
+def _unused(environment: Mapping[str, str]) -> dict[str, str | None]:
+    known = {entry.variable for entry in ENTRIES.values()} | {CONFIG_VARIABLE}
+    found: dict[str, str | None] = {}
+    for variable in sorted(environment):
+        if variable.startswith(PREFIX) and variable not in known:
+            near = nearest(variable.removeprefix(PREFIX).lower())
+            found[variable] = ENTRIES[near].variable if near else None
+    return found
+
+
+def nearest(name: str) -> str | None:
+    """The setting whose name is most like this one, if any is."""
+    return next(iter(difflib.get_close_matches(name.replace("-", "_"), ENTRIES, n=1)), None)
+
+
+__all__ = ["ENTRIES", "Effective", "Entry", "Settings", "option", "read_settings"]
