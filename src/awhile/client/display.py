@@ -98,6 +98,8 @@ class Now:
     """Nothing more will come."""
     how_stopped: StoppedHow | None = None
     """How it is known that the work stopped; only where the server says so."""
+    stopped_after_seconds: float | None = None
+    """From the request to stop to its proof, by the server's clock; only where it says so."""
 
     def differs(self, other: Now | None) -> bool:
         """Whether anything but the clocks is different."""
@@ -124,7 +126,14 @@ def show(known: Known, *, now_ms: int, give_up_seconds: float = GIVE_UP_SECONDS)
         last_news_seconds=None if ended else _seconds_since(known.changed_at_ms, now_ms),
         ended=ended,
         how_stopped=task.stopped_how if task else None,
+        stopped_after_seconds=_stopped_after(task),
     )
+
+
+def _stopped_after(task: Snapshot | None) -> float | None:
+    if task is None or task.stopped_at_ms is None or task.cancel_asked_at_ms is None:
+        return None
+    return max(0, task.stopped_at_ms - task.cancel_asked_at_ms) / 1000
 
 
 def _ended(known: Known) -> bool:
