@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["ColumnKind", "ForeignKey", "Schema", "Table", "TableColumn"]
+__all__ = ["Column", "ColumnKind", "ForeignKey", "Schema", "Table", "TableColumn"]
 
 ColumnKind = Literal["integer", "number", "text", "date", "timestamp", "time", "boolean", "other"]
 """What a column can be used for, across engines: the question "may I sum this?" in one word."""
@@ -45,6 +45,14 @@ _KINDS: dict[str, ColumnKind] = {
     "TIME": "time",
     "BOOLEAN": "boolean",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a result: the name as the query gave it, and the engine's type."""
+
+    name: str
+    type: str
 
 
 @dataclass(frozen=True, slots=True)

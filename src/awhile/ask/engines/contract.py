@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from awhile.ask.schema import Schema
+from awhile.ask.schema import Column, Schema
 
 __all__ = [
     "Budget",
     "Capabilities",
     "Column",
     "Engine",
+    "HowStopped",
     "OnStopped",
     "Progress",
     "QueryResult",
@@ -75,14 +76,6 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a result: the name as the query gave it, and the engine's type."""
-
-    name: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
 class QueryResult:
     """A finished query. Columns are positional: two may share a name, and a name may be empty.
 
@@ -98,7 +91,10 @@ class QueryResult:
 
 
 Report = Callable[[Progress], None]
-OnStopped = Callable[[str, float], None]
+HowStopped = Literal["never_started", "engine_confirmed", "process_ended"]
+"""How it is known that a query no longer runs: it had not begun; the engine answered that it has
+ended; or the process that ran it is gone."""
+OnStopped = Callable[[HowStopped, float], None]
 """Called with how we know that the work has stopped, and the seconds from asking to knowing."""
 
 

@@ -57,7 +57,8 @@ class QueryInterrupted(EngineError):
     def __init__(self, how: str, seconds: float, budget_seconds: float) -> None:
         super().__init__(
             f"stopped because it ran longer than its budget of {budget_seconds:g} s "
-            f"({how} after {seconds:.2f} s); narrow the question or raise the budget"
+            f"({how.replace('_', ' ')}, {seconds:.2f} s after that); "
+            "narrow the question or raise the budget"
         )
         self.how = how
         self.seconds = seconds

@@ -19,12 +19,14 @@ import anyio.to_thread
 from awhile.ask.engines.contract import (
     Budget,
     Capabilities,
+    HowStopped,
     OnStopped,
     Progress,
     QueryResult,
     Report,
     Stage,
 )
+from awhile.ask.engines.duckdb.guard import check
 from awhile.ask.engines.duckdb.messages import (
     Described,
     Failed,
@@ -45,18 +47,12 @@ from awhile.ask.engines.errors import (
     QueryError,
     QueryInterrupted,
 )
-from awhile.ask.engines.guard import check
 from awhile.ask.engines.parquet import part_of
 from awhile.ask.schema import Schema
 from awhile.processes import Child, ChildEnded, ProcessError
 from awhile.processes.shield import shielded
 
-__all__ = ["CONFIRMED", "NEVER_STARTED", "PROCESS_ENDED", "DuckDBEngine"]
-
-CONFIRMED = "engine confirmed the interrupt"
-PROCESS_ENDED = "process ended"
-FINISHED_FIRST = "the query ended before the interrupt reached it"
-NEVER_STARTED = "the query had not started"
+__all__ = ["DuckDBEngine"]
 
 _Answer = TypeVar("_Answer")
 
@@ -151,9 +147,9 @@ class DuckDBEngine:
         on_stopped: OnStopped | None = None,
     ) -> QueryResult:
         self.check(sql)
-        stopped: list[tuple[str, float]] = []
+        stopped: list[tuple[HowStopped, float]] = [("never_started", 0.0)]
 
-        def note(how: str, seconds: float) -> None:
+        def note(how: HowStopped, seconds: float) -> None:
             stopped.append((how, seconds))
 
         with anyio.CancelScope() as scope:
@@ -162,12 +158,10 @@ class DuckDBEngine:
             try:
                 return await self._run(sql, report, budget, destination, note)
             except anyio.get_cancelled_exc_class():
-                how, seconds = stopped[0] if stopped else (NEVER_STARTED, 0.0)
                 if on_stopped is not None:
-                    on_stopped(how, seconds)
+                    on_stopped(*stopped[-1])
                 raise
-        how, seconds = stopped[0] if stopped else (NEVER_STARTED, 0.0)
-        raise QueryInterrupted(how, seconds, budget.seconds or 0.0)
+        raise QueryInterrupted(*stopped[-1], budget_seconds=budget.seconds or 0.0)
 
     async def _run(
         self, sql: str, report: Report, budget: Budget, destination: Path, on_stopped: OnStopped
@@ -310,19 +304,18 @@ class _Worker:
             _remove(order.destination)
             raise
 
-    async def _stop(self, grace_seconds: float) -> str:
+    async def _stop(self, grace_seconds: float) -> HowStopped:
         with anyio.move_on_after(grace_seconds), suppress(ChildEnded, ProcessError):
             await self._child.send(Interrupt())
             while True:
                 match await self._child.receive():
                     case Progressed():
                         pass
-                    case Interrupted():
-                        return CONFIRMED
                     case _:
-                        return FINISHED_FIRST
+                        # Interrupted, or it had come to its end by itself: no longer running.
+                        return "engine_confirmed"
         await self.kill()
-        return PROCESS_ENDED
+        return "process_ended"
 
     async def kill(self) -> None:
         """End the process and remove what it spilled; returns once both are done."""

@@ -10,6 +10,7 @@ import json
 import queue
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 import duckdb
 import pyarrow as pa
@@ -30,6 +31,7 @@ from awhile.ask.engines.duckdb.messages import (
     ToRun,
     WorkerSettings,
 )
+from awhile.ask.engines.duckdb.place import place_of
 from awhile.ask.engines.parquet import ParquetResult
 from awhile.processes import Link
 
@@ -132,7 +134,8 @@ class _Worker:
     def _interrupt(self) -> None:
         while not self._idle.is_set() and self._stop_asked.is_set():
             if self._connection is not None:
-                self._connection.interrupt()
+                with suppress(duckdb.Error):  # released in this very moment
+                    self._connection.interrupt()
             self._idle.wait(_INTERRUPT_AGAIN_SECONDS)
 
     def _release(self) -> None:
@@ -163,12 +166,16 @@ class _Worker:
                 # The connection is of no use after these; the next order opens a new one.
                 self._release()
             return _plain(error, order.sql if isinstance(order, ToRun) else "")
+        except (OSError, pa.ArrowException) as error:
+            # An error while rows stream comes wrapped by Arrow; a full disk comes from Parquet.
+            if self._stop_asked.is_set():
+                return Interrupted()
+            return Failed(f"{type(error).__name__}: {error}", None, None)
 
     def _run(self, connection: duckdb.DuckDBPyConnection, order: ToRun) -> object:
         progress = _ProgressReports(self._link, connection)
         try:
-            reader = _reader(connection, order.sql)
-            columns, batches = reader
+            columns, batches = _started(connection, order.sql)
             rows = size = 0
             truncated = False
             with ParquetResult(order.destination, columns, batches.schema, self._text) as result:
@@ -185,12 +192,14 @@ class _Worker:
                         truncated = True
                         break
                 result.finish(truncated=truncated)
+            # Ends the rest of a query whose result was cut.
+            batches.close()
             return Fetched(columns, rows, truncated)
         finally:
             progress.end()
 
 
-def _reader(
+def _started(
     connection: duckdb.DuckDBPyConnection, sql: str
 ) -> tuple[tuple[Column, ...], pa.RecordBatchReader]:
     """Start the query; its rows stream, so reading can stop at any batch."""
@@ -237,10 +246,7 @@ def _plain(error: duckdb.Error, sql: str = "") -> Failed:
         message, position = f"{kind}: {told['exception_message']}", told.get("position")
     except (ValueError, TypeError, KeyError):
         return Failed(text if separator else kind, None, None)
-    if position is None:
-        return Failed(message, None, None)
-    before = sql.encode()[: int(position)].decode(errors="ignore")
-    return Failed(message, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
+    return Failed(message, *place_of(sql, position))
 
 
 class _Text:

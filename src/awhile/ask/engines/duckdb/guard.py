@@ -1,0 +1,127 @@
+"""Exactly one statement that only reads: the second line, behind the engine's own lock-down.
+
+The text is parsed by DuckDB itself, into the tree that DuckDB would run, and that tree is walked.
+A second parser would read some texts differently from the engine, which is how guards are got
+around, and fail on others, which is how legitimate reads are refused: a column `update_time`, the
+literal `'drop table'`, a comment with a semicolon, `x'01'` are all fine.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any, cast
+
+import duckdb
+
+from awhile.ask.engines.duckdb.place import place_of
+from awhile.ask.engines.errors import QueryError, QueryRefused
+
+__all__ = ["check"]
+
+_LONGEST = 200_000
+_ONE_SELECT = "exactly one SELECT (or WITH ... SELECT) is run here: the database is only read"
+_FILES = "it reads files or the network, and only this database may be read"
+_SECRETS = "it shows secrets or the machine rather than the database's data"
+_HIDDEN = "it runs SQL hidden in a text, which cannot be checked"
+
+_READS = frozenset(
+    ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE")
+)  # of the tree's query nodes; since DuckDB 2.0 others, such as DELETE_QUERY_NODE, fit in a WITH
+_FUNCTIONS = {
+    **dict.fromkeys(
+        (
+            "read_csv", "read_csv_auto", "sniff_csv", "read_parquet", "parquet_scan",
+            "parquet_metadata", "parquet_schema", "parquet_file_metadata", "parquet_kv_metadata",
+            "parquet_bloom_probe", "parquet_full_metadata", "read_json", "read_json_auto",
+            "read_json_objects", "read_json_objects_auto", "read_ndjson", "read_ndjson_auto",
+            "read_ndjson_objects", "read_text", "read_blob", "read_xlsx", "read_duckdb", "glob",
+            "arrow_scan", "arrow_scan_dumb", "pandas_scan", "delta_scan", "iceberg_scan",
+            "sqlite_scan", "sqlite_attach", "postgres_scan", "postgres_scan_pushdown",
+            "postgres_query", "postgres_execute", "postgres_attach", "mysql_query",
+            "mysql_execute", "mysql_scan", "st_read", "http_get", "http_post",
+        ),
+        _FILES,
+    ),
+    **dict.fromkeys(
+        ("getenv", "duckdb_secrets", "which_secret", "duckdb_logs", "duckdb_temporary_files"),
+        _SECRETS,
+    ),
+    **dict.fromkeys(("query", "query_table"), _HIDDEN),
+}  # fmt: skip
+
+_parser: duckdb.DuckDBPyConnection | None = None
+_parsing = threading.Lock()
+
+
+def check(sql: str) -> None:
+    """Raise `QueryRefused` unless `sql` is one SELECT, `QueryError` when it is not SQL at all."""
+    if len(sql) > _LONGEST:
+        raise QueryRefused(sql[:20], f"it is longer than {_LONGEST} characters; shorten it")
+    if "\0" in sql:
+        raise QueryRefused("\\0", "a NUL character ends the text for the engine; remove it")
+    statements = _statements(sql)
+    if not statements:
+        raise QueryRefused(sql.strip()[:20], f"there is no statement in it; {_ONE_SELECT}")
+    if len(statements) > 1:
+        raise QueryRefused(_first_word(statements[1][1]), f"a second statement; {_ONE_SELECT}")
+    kind, text = statements[0]
+    if kind != duckdb.StatementType.SELECT:
+        raise QueryRefused(_first_word(text), _ONE_SELECT)
+    try:
+        tree = json.loads(_tree(text))
+    except RecursionError:
+        raise QueryRefused(_first_word(text), "it is nested too deeply; flatten it") from None
+    if tree["error"]:
+        raise QueryRefused(_first_word(text), f"{_ONE_SELECT} ({tree['error_message']})")
+    for node in _nodes(tree["statements"]):
+        kind = str(node.get("type", ""))
+        if kind.endswith("_NODE") and kind not in _READS:
+            raise QueryRefused(kind.partition("_")[0], _ONE_SELECT)
+        if kind in ("FUNCTION", "WINDOW") or "function_name" in node:
+            name = str(node.get("function_name", "")).casefold()
+            if name in _FUNCTIONS:
+                raise QueryRefused(name, _FUNCTIONS[name])
+
+
+def _statements(sql: str) -> list[tuple[duckdb.StatementType, str]]:
+    try:
+        found = duckdb.extract_statements(sql)
+    except duckdb.ParserException:
+        told = json.loads(_tree(sql))
+        line, column = place_of(sql, told.get("position"))
+        message = f"Parser Error: {told.get('error_message', 'this is not SQL')}"
+        raise QueryError(message, line, column) from None
+    return [(each.type, each.query) for each in found]
+
+
+def _tree(sql: str) -> str:
+    """DuckDB's own parse tree as JSON. The connection that does it has no file and no access."""
+    global _parser
+    with _parsing:
+        if _parser is None:
+            _parser = duckdb.connect(config={"threads": "1"})
+            _parser.execute("SET enable_external_access = false; SET lock_configuration = true")
+        found = _parser.execute("SELECT json_serialize_sql($1::VARCHAR)", [sql]).fetchone()
+    return str(found[0]) if found else "{}"
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    waiting: list[Any] = [tree]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            node = cast("dict[str, Any]", each)
+            yield node
+            waiting.extend(node.values())
+        elif isinstance(each, list):
+            waiting.extend(cast("list[Any]", each))
+
+
+def _first_word(sql: str) -> str:
+    """The first word that is not part of a comment."""
+    rest = sql.strip()
+    while rest.startswith(("--", "/*")):
+        rest = rest.partition("\n" if rest.startswith("--") else "*/")[2].strip()
+    return (rest.split(maxsplit=1) or [""])[0][:40].rstrip(";").upper()

@@ -1,0 +1,43 @@
+"""Where results live: one Parquet file a run, and what was derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from pathlib import Path
+
+__all__ = ["ResultFolder"]
+
+
+class ResultFolder:
+    """The results in one folder, by run id. The folder is made when the first path is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, run_id: str) -> Path:
+        """Where the result of a run is, or will be. Readable by this user only."""
+        self._check(run_id)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self._folder / f"{run_id}.parquet"
+
+    def delete(self, run_id: str) -> None:
+        """Delete a result and the sorted copies made of it; nothing happens if there is none."""
+        self._check(run_id)
+        for path in self._folder.glob(f".{run_id}.*"):
+            path.unlink(missing_ok=True)
+        (self._folder / f"{run_id}.parquet").unlink(missing_ok=True)
+
+    def sweep(self, keep: Container[str]) -> list[str]:
+        """Delete every result whose run id is not in `keep`; the ids of those deleted."""
+        found = {path.name.lstrip(".").partition(".")[0] for path in self._folder.glob("*.parquet")}
+        found |= {path.name.lstrip(".").partition(".")[0] for path in self._folder.glob(".*.part")}
+        gone = sorted(run_id for run_id in found if run_id.isalnum() and run_id not in keep)
+        for run_id in gone:
+            self.delete(run_id)
+        return gone
+
+    @staticmethod
+    def _check(run_id: str) -> None:
+        # Ids are letters and digits; anything else could name a file somewhere else.
+        if not run_id.isalnum():
+            raise ValueError(f"{run_id!r} is no run id; ids are letters and digits")
