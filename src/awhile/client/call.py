@@ -304,13 +304,13 @@ class RemoteServer:
     async def _send(self, params: dict[str, Any], *, on_progress: ProgressFnT) -> dict[str, Any]:
         request = CallTool(params=params)
         try:
-            return await self._link.request(request, timeout_seconds=None, on_progress=on_progress)
+            return await self._link.request(request, on_progress=on_progress)
         except ProtocolFailed as no:
             if no.code != HEADER_MISMATCH:
                 raise
         # The server wants arguments repeated in headers; only its listing says which.
         await self.list_tools()
-        return await self._link.request(request, timeout_seconds=None, on_progress=on_progress)
+        return await self._link.request(request, on_progress=on_progress)
 
 
 def _read_created(era: Era, raw: Mapping[str, Any]) -> Snapshot:

@@ -207,7 +207,7 @@ class Handle:
             raise Expired("There is no task behind this call, so it has no questions to answer.")
         era = await self._link.era()
         try:
-            await self._link.request(era.update(self.id, responses))
+            await self._link.ask(era.update(self.id, responses))
         except ProtocolFailed as no:
             if no.code == era.gone:
                 raise Expired("The server no longer keeps the task this answer is for.") from no
@@ -311,7 +311,7 @@ class Handle:
     async def _poll(self, task_id: str) -> None:
         try:
             era = await self._link.era()
-            task = era.read(await self._link.request(era.get(task_id)))
+            task = era.read(await self._link.ask(era.get(task_id)))
         except Unreachable as why:
             await self._unanswered(str(why.__cause__ or why))
         except ProtocolFailed as no:
@@ -382,7 +382,7 @@ class Handle:
         era = await self._link.era()
         for failures in range(CANCEL_ATTEMPTS):
             try:
-                await self._link.request(era.cancel(task_id))
+                await self._link.ask(era.cancel(task_id))
             except NotSent as why:
                 if failures + 1 == CANCEL_ATTEMPTS:
                     raise NotSent(

@@ -125,11 +125,15 @@ class Link:
         extensions = client.server_capabilities.extensions or {}
         return era if era is not None and era.extension in extensions else None
 
+    async def ask(self, request: Request[Any, Any]) -> dict[str, Any]:
+        """`request`, about a task: such a question is answered within `ANSWER_SECONDS` or not."""
+        return await self.request(request, timeout_seconds=ANSWER_SECONDS)
+
     async def request(
         self,
         request: Request[Any, Any],
         *,
-        timeout_seconds: float | None = ANSWER_SECONDS,
+        timeout_seconds: float | None = None,
         on_progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
         """Send one request; its result as a plain object.

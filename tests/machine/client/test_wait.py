@@ -1,0 +1,74 @@
+"""When the next look is due."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from awhile.client.wait import (
+    LONGEST_POLL_SECONDS,
+    LONGEST_RETRY_SECONDS,
+    SHORTEST_POLL_SECONDS,
+    Pace,
+    poll_seconds,
+    retry_seconds,
+)
+
+
+@pytest.mark.parametrize(
+    ("suggested_ms", "seconds"),
+    [(None, 1.0), (0, 0.05), (10, 0.05), (250, 0.25), (5_000, 5.0), (3_600_000, 60.0)],
+)
+def test_the_servers_rhythm_is_kept_within_sane_bounds(
+    suggested_ms: int | None, seconds: float
+) -> None:
+    """Spec: ext-tasks, "Task Polling" (SHOULD); the bounds are ours."""
+    assert poll_seconds(suggested_ms) == seconds
+
+
+@given(st.one_of(st.none(), st.integers(min_value=0)))
+def test_no_suggestion_makes_a_busy_loop_or_a_forgotten_task(suggested_ms: int | None) -> None:
+    assert SHORTEST_POLL_SECONDS <= poll_seconds(suggested_ms) <= LONGEST_POLL_SECONDS
+
+
+def test_retries_slow_down_to_a_limit() -> None:
+    waits = [retry_seconds(failures, chance=1.0) for failures in range(8)]
+    assert waits == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
+
+
+@given(st.integers(min_value=0), st.floats(min_value=0, max_value=1))
+def test_jitter_spreads_a_retry_over_the_second_half_of_its_wait(
+    failures: int, chance: float
+) -> None:
+    whole = retry_seconds(failures, chance=1.0)
+    assert whole / 2 <= retry_seconds(failures, chance=chance) <= whole <= LONGEST_RETRY_SECONDS
+
+
+def test_an_ended_task_is_never_asked_about_again() -> None:
+    ended = Pace().answered(10.0, poll_interval_ms=250, ended=True)
+    assert ended.wait_seconds(99.0) is None
+    assert ended.hurried(99.0).wait_seconds(99.0) is None
+
+
+def test_an_answer_ends_the_failing() -> None:
+    pace = Pace().failed(1.0, chance=1.0).failed(2.0, chance=1.0)
+    assert (pace.failures, pace.due_at) == (2, 2.5)
+    again = pace.answered(3.0, poll_interval_ms=1000, ended=False)
+    assert (again.failures, again.wait_seconds(3.0)) == (0, 1.0)
+
+
+def test_after_a_change_of_ours_one_look_comes_sooner() -> None:
+    pace = Pace().answered(0.0, poll_interval_ms=60_000, ended=False)
+    assert pace.hurried(0.0).wait_seconds(0.0) == 0.1
+    quick = Pace().answered(0.0, poll_interval_ms=50, ended=False)
+    assert quick.hurried(0.0) == quick
+
+
+def test_a_server_that_does_not_answer_is_not_hurried() -> None:
+    failing = Pace().failed(0.0, chance=1.0)
+    assert failing.hurried(0.0) == failing
+
+
+def test_a_look_that_is_overdue_is_due_now() -> None:
+    assert Pace(due_at=5.0).wait_seconds(7.0) == 0.0
