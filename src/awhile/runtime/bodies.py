@@ -92,11 +92,13 @@ async def _awaited(function: Callable[..., Any], arguments: Mapping[str, Any], r
 
 
 async def _in_thread(function: Callable[..., Any], arguments: Mapping[str, Any], run: Run) -> Any:
-    # No cancel scope: a thread cannot be cancelled, and its value must not be thrown away. Its
-    # own limiter: the worker's slots bound the threads already, and the default one is the SDK's.
+    # No scope of the run: a thread cannot be cancelled, and its value must not be thrown away. It
+    # is only ever left behind when this process stops (abandon_on_cancel). Its own limiter: the
+    # worker's slots bound the threads already, and the default one is the SDK's.
     call = functools.partial(function, **arguments)
+    alone = anyio.CapacityLimiter(1)
     try:
-        return await anyio.to_thread.run_sync(call, limiter=anyio.CapacityLimiter(1))
+        return await anyio.to_thread.run_sync(call, limiter=alone, abandon_on_cancel=True)
     except Exception:
         if run.stop_asked and run.stopped_how is None:
             run.confirm_stopped(StoppedHow.THREAD_RETURNED)

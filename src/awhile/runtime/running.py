@@ -66,6 +66,7 @@ class Running:
         self._turn = self.run.turn
         self._answers = Bell()
         self._asked = 0
+        self._keys: set[str] = set()
 
     # --- the caller's side ----------------------------------------------------------------
 
@@ -296,14 +297,14 @@ class Running:
         self._asked += 1
         wanted = key or f"input-{self._asked}"
         name, tries = wanted, 1
-        while name in self.record.inputs:  # a key is single-use; an earlier attempt had this one
+        while name in self._keys or name in self.record.inputs:  # a key is single-use
             tries += 1
             name = f"{wanted}-{tries}"
+        self._keys.add(name)
         generation = self.record.generation
         seen = self._answers.count
-        if not await self._append(
-            ev.InputAsked(generation=generation, key=name, request=request)
-        ):
+        asked = ev.InputAsked(generation=generation, key=name, request=request)
+        if not await self._append(asked):
             raise StopAsked("This run is no longer the task's, so nobody can be asked.")
         try:
             while self.record.inputs[name].outstanding:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
-from awhile.errors import AwhileError, SettingsError
+from awhile.errors import AwhileError, SettingsError, StoreError
 from awhile.processes.shield import shielded
 from awhile.runtime.bell import Bell
-from awhile.runtime.ending import internal_error
 from awhile.runtime.running import Running
 from awhile.stores.contract import Held
 from awhile.tasks import Lease, TaskRecord
@@ -190,11 +189,13 @@ class Worker:
 
     async def keep(self, running: Running, row: Row) -> bool:
         """Give a running body its row, durably; False if it has ended meanwhile."""
-        record = row(lease=self._lease())
+        record, kept = row(lease=self._lease()), False
         self._kept[record.task_id] = running  # before the row exists: a stop may come at once
-        kept = await running.keep(record)
-        if not kept:
-            self._kept.pop(record.task_id, None)
+        try:
+            kept = await running.keep(record)
+        finally:
+            if not kept:
+                self._kept.pop(record.task_id, None)
         await self._obey(record.task_id)
         return kept
 
@@ -276,21 +277,29 @@ class Worker:
         """Tell a body here what others wrote to its row; also once after it got the row, because
         what was written before it was known here woke nobody."""
         running = self._kept.get(task_id)
-        if running is not None and running.record is not None:
+        if running is None or running.record is None:
+            return
+        try:
             running.refresh(await self._store.get(task_id))
+        except StoreError:
+            logger.exception("A running task could not be read; it is read again when it changes.")
 
     async def _claim(self) -> None:
-        free = self._slots.value
         now = self._now_ms()
         claimed = await self._store.claim(
             worker=self.name,
             tools=self._program.tools,
             at_ms=now,
             until_ms=now + self._lease_ms,
-            limit=free,
+            limit=self._slots.value,
         )
         for record in claimed:
-            self._slots.acquire_nowait()
+            try:
+                self._slots.acquire_nowait()
+            except anyio.WouldBlock:  # a call took the place while the store was claiming
+                released = ev.Released(generation=record.generation)
+                await self._store.append(record.task_id, released, self._now_ms())
+                continue
             self._spawn(
                 self._program.body(record),
                 tool=record.tool,
@@ -330,18 +339,9 @@ class Worker:
 
     async def _drain(self) -> None:
         for running in list(self._all):
-            record = running.record
-            if record is None:
-                running.stop()
-            elif record.max_attempts > 1:
-                running.drain(ev.Released(generation=record.generation))
-            else:
-                said = internal_error(
-                    "The server was stopped while this was running.", reason="server_stopped"
-                )
-                running.drain(
-                    ev.Failed(generation=record.generation, error=said.error, message=said.message)
-                )
+            running.drain()
         with anyio.move_on_after(self._drain_seconds):
             for running in list(self._all):
                 await running.gone.wait()
+        for running in list(self._all):
+            await running.abandon()

@@ -130,7 +130,7 @@ class Calls:
             body = _body_of_request(ctx, call_next, protocol_version=RESOLVER_VERSION)
             return await self._kept_from_the_start(options, ctx, body, row, takes_tasks)
         body = _body_of_request(ctx, call_next, protocol_version=ctx.protocol_version)
-        if takes_tasks and not worker.free():
+        if takes_tasks and not worker.free():  # nothing is awaited from here to the place
             record = await self.store.create(row())  # it waits for a place as a task
             return await self._await_task(options, ctx, record, takes_tasks=True)
         running = await worker.start(body, tool=options.name, owner=owner, may_ask=takes_tasks)
@@ -158,9 +158,10 @@ class Calls:
                 return answer(running.ending)
             with anyio.CancelScope(shield=True):
                 kept = await worker.keep(running, row)
-        except anyio.get_cancelled_exc_class():
-            # The caller left before it got a handle: in 2026-07-28 closing the response stream
-            # cancels the request (basic/patterns/cancellation), and nobody could find the work.
+        except BaseException:
+            # Nobody got a handle, so nobody could find the work: the caller left (in 2026-07-28
+            # closing the response stream cancels the request, basic/patterns/cancellation), or the
+            # store cannot keep it.
             running.stop()
             raise
         if not kept or running.record is None:

@@ -85,13 +85,12 @@ class TasksExtension(Extension):
     ) -> HandlerResult:
         """Answer ``tools/call`` inline or by a task; other tools pass through untouched."""
         options = self._calls.options(params.name)
-        if options is None or options.task_support == "forbidden":
+        if options is None:
             return await call_next(ctx)
         if options.task_support == "required" and not declares_tasks(ctx):
             require_client_extension(ctx, EXTENSION_ID)
-        return await self._calls.answer(
-            options, params, ctx, call_next, takes_tasks=declares_tasks(ctx)
-        )
+        takes_tasks = options.task_support != "forbidden" and declares_tasks(ctx)
+        return await self._calls.answer(options, params, ctx, call_next, takes_tasks=takes_tasks)
 
     async def _get(self, ctx: ServerRequestContext[Any, Any], params: TaskParams) -> HandlerResult:
         record = await self._admitted(ctx, params.task_id)

@@ -43,6 +43,11 @@ class ToolOptions:
             "grace_seconds": (self.grace_seconds, 0, 3600),
             "keep_seconds": (self.keep_seconds or 0, 0, 10 * 365 * 86_400),
         }
+        if self.task_support == "forbidden" and self.kept == "always":
+            raise SettingsError(
+                f"Tool {self.name!r} forbids tasks but has kept='always', which keeps each call as "
+                "one. Leave one of the two out."
+            )
         for name, (value, low, high) in bounds.items():
             if not low <= value <= high:
                 raise SettingsError(

@@ -1,0 +1,52 @@
+"""A server of ours with the tools a test gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from mcp.server.mcpserver import MCPServer
+
+from awhile import Tasks
+from tests.interaction.server.peer import Peer, serving
+from tests.machine.runtime.left_behind import nothing_left_behind
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class App:
+    """An MCPServer with Tasks installed, to be given tools and then served."""
+
+    def __init__(self, store: Path, **settings: Any) -> None:
+        self.store = store
+        self.tasks = Tasks(f"sqlite:///{store}", **settings)
+        self.mcp: MCPServer[Any] = MCPServer("app", log_level="WARNING", **self.tasks.install())
+
+    def tool(self, **options: Any) -> Callable[[Function], Function]:
+        """Register a task tool; see `Tasks.tool`."""
+
+        def declare(function: Function) -> Function:
+            self.mcp.tool()(self.tasks.tool(**options)(function))
+            return function
+
+        return declare
+
+    def serving(self) -> AbstractAsyncContextManager[Peer]:
+        """Serve it over HTTP in this event loop."""
+        return serving(self.mcp)
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    """A server with a store of its own and no tools yet."""
+    return App(tmp_path / "tasks.db")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(tmp_path: Path) -> Iterator[None]:
+    """No live body, lease, thread or child outlives a test here."""
+    with nothing_left_behind(tmp_path):
+        yield

@@ -1,0 +1,53 @@
+"""What a test of running bodies must not leave behind: threads, child processes, leases."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import psutil
+
+PATIENCE_SECONDS = 5
+
+FOR_GOOD = {"child spawner"}
+"""Threads that live as long as the process, on purpose."""
+
+
+@contextmanager
+def nothing_left_behind(folder: Path) -> Iterator[None]:
+    """Fail if the block leaves a thread, a child process, or a lease in a store of ``folder``."""
+    threads, children = set(threading.enumerate()), _children()
+    yield
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while left := [
+        *(f"thread {one.name!r}" for one in set(threading.enumerate()) - threads if _counts(one)),
+        *(f"process {pid}" for pid in _children() - children),
+    ]:
+        assert time.monotonic() < deadline, f"left behind: {left}"
+        time.sleep(0.01)
+    assert [task for file in folder.glob("*.db") for task in _leased(file)] == []
+
+
+def _counts(thread: threading.Thread) -> bool:
+    return thread.is_alive() and thread.name not in FOR_GOOD
+
+
+def _children() -> set[int]:
+    return {
+        one.pid
+        for one in psutil.Process().children(recursive=True)
+        if one.status() != psutil.STATUS_ZOMBIE
+    }
+
+
+def _leased(file: Path) -> list[str]:
+    connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        rows = connection.execute("select task_id from task where lease_worker is not null")
+        return [f"{task_id} in {file.name}" for (task_id,) in rows]
+    finally:
+        connection.close()
