@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mcp_types import CallToolResult, TextContent
 
@@ -16,11 +16,20 @@ if TYPE_CHECKING:
 
     from awhile.ask.answer.answerer import Answered
     from awhile.ask.answer.statements import Statement
-    from awhile.ask.engines.contract import Column
     from awhile.ask.results.pages import Page
     from awhile.ask.schema import Schema
     from awhile.ask.translators.contract import QuestionBack, Refusal
     from awhile.tasks import TaskRecord
+
+
+class _Named(Protocol):
+    """A column, of a result or of a page of it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
 
 
 def answered(run_id: str, came_to: Answered, first: Page) -> CallToolResult:
@@ -103,7 +112,7 @@ def rows(read: Page, *, offset: int) -> model.RowsModel:
     )
 
 
-def columns(of: Iterable[Column]) -> list[model.ColumnModel]:
+def columns(of: Iterable[_Named]) -> list[model.ColumnModel]:
     """Columns by name and type."""
     return [model.ColumnModel(name=one.name, type=one.type) for one in of]
 
