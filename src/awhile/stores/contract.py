@@ -36,7 +36,8 @@ class Kept:
     fields: Mapping[str, Any]
     """The event's fields as JSON has them, without a ``Completed``'s result: that is the record's.
 
-    Of ``Created``: ``tool``, ``message`` and ``worker`` (None if it waited to be claimed).
+    Of ``Created``: ``tool``, ``message``, ``worker`` (None if it waited to be claimed), ``steps``
+    (``[seq, at_ms, message]``): what its body had said already before the task was kept.
     """
 
 

@@ -186,6 +186,7 @@ def created_fields(record: TaskRecord) -> str:
             "tool": record.tool,
             "message": record.status_message,
             "worker": record.lease.worker if record.lease else None,
+            "steps": _steps_json(record.steps),
         },
         what="history",
     )

@@ -10,7 +10,7 @@ import pytest
 from awhile.errors import Fenced, IllegalEvent, StoreError, TaskNotFound
 from awhile.stores.contract import Store
 from awhile.stores.open import open_store
-from awhile.tasks import Progress, Status, StoppedHow, TaskRecord
+from awhile.tasks import Status, StoppedHow, TaskRecord, apply
 from awhile.tasks import events as ev
 from awhile.testing.store_case import AT, StoreCase, kinds, task
 
@@ -32,13 +32,22 @@ class KeepsTasks(StoreCase):
             arguments=AWKWARD,
             context={"headers": AWKWARD},
             request_key="k",
-            progress=Progress(at_ms=AT, done=1, total=2.5, message="half"),
             max_attempts=3,
             keep_ms=None,
         )
+        said = ev.Reported(generation=1, done=1, total=2.5, message="half")
+        new = apply(new, said, AT + 1)  # by a body that had begun before it was kept
         created = await store.create(new)
         assert created == replace(new, rev=created.rev)
         assert await store.get(new.task_id) == created
+        [first] = await store.history(new.task_id)
+        assert (first.kind, first.seq) == ("Created", 1)
+        assert first.fields == {
+            "tool": "report",
+            "message": "half",
+            "worker": "w1",
+            "steps": [[1, AT + 1, "half"]],
+        }
 
     async def test_every_fact_events_leave_reads_back_equal(self, store: Store) -> None:
         """Ours."""
@@ -132,11 +141,6 @@ class KeepsTasks(StoreCase):
         assert [each.seq for each in history] == [1, 2, 3, 4, 5]
         assert kinds(history) == ["Created", "Claimed", "Reported", "CancelAsked", "Completed"]
         assert [each.at_ms for each in history] == [AT, AT + 1, AT + 3, AT + 3, AT + 3]
-        assert history[0].fields == {
-            "tool": "report",
-            "message": "Waiting to start.",
-            "worker": None,
-        }
         assert history[1].fields == {"worker": "w1", "until_ms": AT + 99}
         assert history[3].fields == {"reason": "late"}
         assert "result" not in history[4].fields

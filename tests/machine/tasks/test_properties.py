@@ -1,0 +1,254 @@
+"""What holds for every task, whatever happens to it in whatever order (Hypothesis)."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from awhile.errors import Fenced, IllegalEvent
+from awhile.tasks import Event, Status, StoppedHow, TaskRecord, apply
+from awhile.tasks import events as ev
+from awhile.tasks.record import RECENT_STEPS
+from awhile.tasks.state import TRANSITIONS, belongs_in_history, may_claim, worker_lost
+from tests.machine.tasks.happenings import AT, TERM, new_task, running
+
+MESSAGES = st.sampled_from([None, "reading", "sorting", "joining"])
+NUMBERS = st.none() | st.integers(0, 9)
+KEYS = st.sampled_from("abc")
+HOWS = st.sampled_from(StoppedHow)
+RESULTS = st.fixed_dictionaries({"n": st.integers(0, 9)})
+
+KINDS: list[st.SearchStrategy[Event]] = [
+    st.builds(
+        ev.Claimed,
+        worker=st.sampled_from(["w1", "w2"]),
+        until_ms=st.integers(AT, AT + 9 * TERM),
+    ),
+    st.builds(ev.LeaseRenewed, generation=st.just(0), until_ms=st.integers(AT, AT + 9 * TERM)),
+    st.builds(ev.Released, generation=st.just(0)),
+    st.builds(ev.Reported, generation=st.just(0), done=NUMBERS, total=NUMBERS, message=MESSAGES),
+    st.builds(ev.InputAsked, generation=st.just(0), key=KEYS, request=RESULTS),
+    st.builds(ev.InputAnswered, responses=st.dictionaries(KEYS, st.integers(0, 9), max_size=3)),
+    st.builds(ev.InputWithdrawn, generation=st.just(0), keys=st.frozensets(KEYS)),
+    st.builds(ev.CancelAsked, reason=MESSAGES),
+    st.builds(ev.Completed, generation=st.just(0), result=RESULTS, is_error=st.booleans()),
+    st.builds(ev.Failed, generation=st.just(0), error=RESULTS, message=st.just("It broke.")),
+    st.builds(ev.Stopped, generation=st.just(0), how=HOWS),
+    st.builds(ev.GaveUp, generation=st.just(0)),
+    st.builds(ev.StopConfirmed, generation=st.just(0), how=HOWS),
+    st.builds(ev.WorkerLost),
+]
+
+
+@dataclass(frozen=True)
+class Happening:
+    """An event to come: its generation and instant depend on the task it will meet."""
+
+    event: Event
+    behind: int
+    """How far its generation differs from the one the task will be at; mostly not at all."""
+    later_ms: int
+
+    def on(self, record: TaskRecord) -> Event:
+        """The event with its generation."""
+        if not hasattr(self.event, "generation"):
+            return self.event
+        event: Any = self.event
+        return replace(event, generation=record.generation + self.behind)
+
+
+LIVES = st.lists(
+    st.builds(
+        Happening,
+        event=st.one_of(KINDS),
+        behind=st.sampled_from([0, 0, 0, 0, 0, 0, -1, 1]),
+        later_ms=st.sampled_from([0, 1, 1, 50, TERM, -30]),
+    ),
+    max_size=40,
+)
+
+
+def a_task(held: bool, attempts: int, keep_ms: int | None) -> TaskRecord:
+    """A task at its beginning, waiting or running already."""
+    make = running if held else new_task
+    return make(max_attempts=attempts, keep_ms=keep_ms)
+
+
+TASKS = st.builds(
+    a_task,
+    held=st.booleans(),
+    attempts=st.integers(1, 3),
+    keep_ms=st.sampled_from([None, 0, 1000]),
+)
+
+
+def shown(record: TaskRecord) -> dict[str, Any]:
+    """What a client sees of a task, written down apart from the code under test."""
+    return {
+        "status": record.status,
+        "statusMessage": record.status_message,
+        "ttlMs": record.ttl_ms,
+        "result": record.result,
+        "error": record.error,
+        "inputRequests": {key: one.request for key, one in record.outstanding.items()},
+        "progress": record.progress,
+        "steps": record.steps,
+        "cancelAskedAt": record.cancel_asked_at_ms,
+    }
+
+
+def live(record: TaskRecord, happenings: list[Happening]) -> list[tuple[TaskRecord, Event, Any]]:
+    """Let it all happen: (before, event, record after or the refusal)."""
+    told: list[tuple[TaskRecord, Event, Any]] = []
+    at_ms = AT
+    for one in happenings:
+        at_ms += one.later_ms
+        before, event = copy.deepcopy(record), one.on(record)
+        try:
+            outcome: Any = apply(record, event, at_ms)
+        except IllegalEvent as refusal:
+            outcome = refusal
+        assert record == before  # whatever came of it, the record itself was not touched
+        told.append((record, event, outcome))
+        record = record if isinstance(outcome, IllegalEvent) else outcome
+    return told
+
+
+def changes(record: TaskRecord, happenings: list[Happening]) -> list[tuple[TaskRecord, Any, Any]]:
+    """Only what was accepted: (before, event, after)."""
+    told = live(record, happenings)
+    return [each for each in told if not isinstance(each[2], IllegalEvent)]
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=250, deadline=None)
+def test_no_sequence_of_events_leaves_a_terminal_state(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    for before, event, after in changes(record, happenings):
+        assert after.status in TRANSITIONS[type(event)][before.status]
+        if before.status.ended:
+            facts = {"stopped_at_ms": after.stopped_at_ms, "stopped_how": after.stopped_how}
+            assert after == replace(before, **facts)
+            assert after.last_updated_at_ms == before.last_updated_at_ms
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=250, deadline=None)
+def test_no_sequence_of_events_loses_a_result(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    for before, event, after in changes(record, happenings):
+        if isinstance(event, ev.Completed):
+            assert (after.result, after.is_error) == (event.result, event.is_error)
+        elif before.result is not None:
+            assert after.result == before.result
+        else:
+            assert after.result is None
+        assert (after.result is not None) == (after.status is Status.COMPLETED)
+        assert (after.error is not None) == (after.status is Status.FAILED)
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=250, deadline=None)
+def test_no_sequence_of_events_reuses_an_input_key(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    asked: set[str] = set()
+    for before, event, after in live(record, happenings):
+        if isinstance(after, IllegalEvent):
+            continue
+        if isinstance(event, ev.InputAsked):
+            assert event.key not in asked
+            asked.add(event.key)
+        assert set(after.inputs) == asked
+        for key, one in before.inputs.items():
+            assert after.inputs[key].request == one.request
+            assert one.outstanding or after.inputs[key] == one
+        assert bool(after.outstanding) == (after.status is Status.INPUT_REQUIRED)
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=250, deadline=None)
+def test_last_updated_moves_exactly_with_a_visible_change_and_never_back(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    at_ms = AT
+    for one, (before, _event, after) in zip(happenings, live(record, happenings), strict=True):
+        at_ms += one.later_ms
+        if isinstance(after, IllegalEvent):
+            continue
+        if shown(after) == shown(before):
+            assert after.last_updated_at_ms == before.last_updated_at_ms
+        else:
+            assert after.last_updated_at_ms == max(at_ms, before.last_updated_at_ms)
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=250, deadline=None)
+def test_the_fenced_never_change_anything(record: TaskRecord, happenings: list[Happening]) -> None:
+    for before, event, after in live(record, happenings):
+        generation = getattr(event, "generation", before.generation)
+        if generation != before.generation:
+            assert isinstance(after, IllegalEvent)
+        if isinstance(after, Fenced):
+            assert generation != before.generation or before.lease is None
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=250, deadline=None)
+def test_a_task_always_has_somebody_to_run_it_or_to_end_it(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    """Ours: no unended task is stuck; whoever claims next runs it or ends it."""
+    for before, event, after in changes(record, happenings):
+        much_later = AT + 1000 * TERM
+        if after.status.ended:
+            assert after.lease is None
+            assert not may_claim(after, much_later)
+            assert not worker_lost(after, much_later)
+            assert after.ended_at_ms is not None
+        else:
+            assert may_claim(after, much_later) != worker_lost(after, much_later)
+            assert after.ended_at_ms is None
+        assert 0 <= after.attempt <= after.max_attempts
+        assert after.generation == before.generation + isinstance(event, ev.Claimed)
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=250, deadline=None)
+def test_the_words_and_facts_fit_the_status(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    for before, event, after in changes(record, happenings):
+        assert after.status_message
+        if after.status is Status.CANCELLED:
+            assert after.cancel_asked
+            assert after.stopped_how is not None
+            assert after.status_message.startswith("Cancelled")
+        if before.cancel_asked:
+            assert after.cancel_asked_at_ms == before.cancel_asked_at_ms
+            assert after.cancel_reason == before.cancel_reason
+        seqs = [step.seq for step in after.steps]
+        assert len(seqs) <= RECENT_STEPS
+        assert seqs == list(range(seqs[0], seqs[0] + len(seqs))) if seqs else True
+        assert after is not before or after == before
+        belongs = belongs_in_history(before, event, after)
+        assert belongs or shown(after) == shown(before) or isinstance(event, ev.Reported)
+
+
+def test_the_properties_exercise_every_kind_of_event() -> None:
+    """Else a property would hold only because its event never happens."""
+    accepted: set[type[Event]] = set()
+
+    @given(TASKS, LIVES)
+    @settings(max_examples=400, deadline=None, derandomize=True)
+    def collect(record: TaskRecord, happenings: list[Happening]) -> None:
+        accepted.update(event.__class__ for _, event, _ in changes(record, happenings))
+
+    collect()
+    assert accepted == set(TRANSITIONS)
