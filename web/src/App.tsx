@@ -51,7 +51,7 @@ export function App(): ReactNode {
           <RunView key={runId} id={runId} fresh={link.current} />
         )}
       </main>
-      <LiveRegion />
+      <LiveRegion fresh={link.current} />
     </div>
   )
 }

@@ -52,6 +52,8 @@ export function Grid(props: { id: string; result: Result }): ReactNode {
     event.preventDefault()
   }
   const sortBy = (column: number): void => {
+    setAt(null)
+    moveTo(0)
     setSort(
       sort?.column !== column
         ? { column, descending: false }

@@ -48,7 +48,7 @@ export function Inbox(props: { current: string | null; fresh: boolean }): ReactN
 const Row = memo(function Row(props: { run: SeenRun; current: boolean; fresh: boolean }): ReactNode {
   const { run } = props
   const now = useNow(run.ended_at === null)
-  const words = wordsOf(run, now)
+  const words = wordsOf(run, now, props.fresh)
   const elapsed = elapsedOf(run, now, props.fresh)
   const percent = words.ended ? null : run.percent
   return (

@@ -12,7 +12,7 @@ export function StatusLine(props: { run: SeenRun; fresh: boolean }): ReactNode {
   const { run, fresh } = props
   const [request, setRequest] = useState<StopRequest>('none')
   const now = useNow(run.ended_at === null)
-  const words = wordsOf(run, now, request)
+  const words = wordsOf(run, now, fresh, request)
   const elapsed = elapsedOf(run, now, fresh)
   const percent = words.ended ? null : run.percent
   const stage = words.ended ? null : run.message
@@ -31,22 +31,24 @@ export function StatusLine(props: { run: SeenRun; fresh: boolean }): ReactNode {
   return (
     <div className="status" data-state={run.status}>
       <div className="status-line">
-        <p className="state">
-          <span className={`badge tone-${words.tone}`}>{words.badge}</span>
-          {words.sentence && `: ${words.sentence}`}
-        </p>
-        <p className="figures">
-          {percent !== null && (
-            <span>
-              <strong>{percentInWords(percent)}</strong> <span className="dim">engine’s estimate</span>
+        <div className="told">
+          <p className="state">
+            <span className={`badge tone-${words.tone}`}>{words.badge}</span>
+            {words.sentence && `: ${words.sentence}`}
+          </p>
+          <p className="figures">
+            {percent !== null && (
+              <span>
+                <strong>{percentInWords(percent)}</strong> <span className="dim">engine’s estimate</span>
+              </span>
+            )}
+            {run.row_count !== null && !words.ended && <span>{rowsInWords(run.row_count, false)} so far</span>}
+            <span title={run.created_at ? `Asked at ${timeOfDay(run.created_at)}` : undefined}>
+              {elapsedInWords(elapsed, words.ended, fresh)}
             </span>
-          )}
-          {run.row_count !== null && !words.ended && <span>{rowsInWords(run.row_count, false)} so far</span>}
-          <span title={run.created_at ? `Asked at ${timeOfDay(run.created_at)}` : undefined}>
-            {elapsedInWords(elapsed, words.ended, fresh)}
-          </span>
-          {stage && <span className="dim stage">{stage}</span>}
-        </p>
+            {stage && <span className="dim stage">{stage}</span>}
+          </p>
+        </div>
         <div className="stop-slot">
           {!words.ended && (
             <button type="button" className="stop" disabled={!words.canStop} onClick={() => void stop()}>

@@ -6,10 +6,10 @@ import type { StopRequest, Words } from './words.ts'
 import { wordsFor } from './words.ts'
 
 /** What to say of a run at `now`; `now` only matters while a stop is asked and not confirmed. */
-export function wordsOf(run: SeenRun, now: number, request: StopRequest = 'none'): Words {
+export function wordsOf(run: SeenRun, now: number, fresh: boolean, request: StopRequest = 'none'): Words {
   const asked = run.cancel_asked_seconds
   const stopAskedSeconds = asked === null ? null : carriedOn(asked, run.seenAt, now)
-  return wordsFor({ ...run, stopAskedSeconds }, request)
+  return wordsFor({ ...run, stopAskedSeconds }, request, fresh)
 }
 
 /** Seconds of work so far, or in all. A stale page does not pretend to know: it stands still. */

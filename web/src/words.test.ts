@@ -53,6 +53,21 @@ for (const [some, request, badge, sentence, isEnded, canStop] of STATES) {
   })
 }
 
+const STALE: [Partial<Facts>, StopRequest, string, string | null][] = [
+  [{}, 'none', 'Unreachable', 'it was running when last heard of, and may be still'],
+  [{}, 'not_sent', 'Unreachable', 'request not sent; the query is unaffected'],
+  [{ status: 'input_required' }, 'none', 'Unreachable', 'it needed your answer when last heard of'],
+  [asked, 'none', 'Unreachable', 'a stop was requested, and not confirmed when last heard of'],
+  [{ status: 'completed' }, 'none', 'Finished', null],
+]
+
+for (const [some, request, badge, sentence] of STALE) {
+  test(`out of date, ${JSON.stringify(some)} with own request ${request} reads "${badge}"`, () => {
+    const words = wordsFor(facts(some), request, false)
+    assert.deepEqual([words.badge, words.sentence], [badge, sentence])
+  })
+}
+
 test('no past tense is used while the work is running', () => {
   for (const [some, request] of STATES) {
     const words = wordsFor(facts(some), request)
@@ -86,7 +101,7 @@ for (const [given, word] of CONNECTIONS) {
 test('durations are never rounded up', () => {
   const said = [0, 0.03, 0.5, 4.29, 9.99, 42.9, 59.99, 185, 3599.9, 7499].map(duration)
   assert.deepEqual(said, [
-    '0 s', '0.03 s', '0.50 s', '4.2 s', '9.9 s', '42 s', '59 s', '3 min 05 s', '59 min 59 s', '2 h 04 min',
+    '<0.01 s', '0.03 s', '0.50 s', '4.2 s', '9.9 s', '42 s', '59 s', '3 min 05 s', '59 min 59 s', '2 h 04 min',
   ])
   assert.deepEqual([0.9, 4.9, 61].map(ticking), ['0 s', '4 s', '1 min 01 s'])
 })

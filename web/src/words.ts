@@ -39,6 +39,7 @@ export type State =
   | 'failed_after_cancel'
   | 'cancelled'
   | 'expired'
+  | 'unreachable'
 
 /** From here on a stop that was asked and not confirmed is called "not stopped yet". */
 export const NOT_STOPPED_AFTER_SECONDS = 30
@@ -53,8 +54,11 @@ const HOW: Record<string, (after: string) => string> = {
   worker_lost: () => 'the process that ran it was already gone',
 }
 
-/** What the run is, from its facts alone; the client decides the same way. */
-export function stateOf(run: Facts): State {
+/**
+ * What the run is, from its facts alone; the client decides the same way. `fresh` is whether the
+ * facts are current: of work that ran when last heard of, a stale page does not know more.
+ */
+export function stateOf(run: Facts, fresh = true): State {
   const asked = run.cancel_asked_at !== null
   switch (run.status) {
     case 'expired':
@@ -69,6 +73,7 @@ export function stateOf(run: Facts): State {
       return asked ? 'finished_anyway' : 'finished'
     case 'working':
     case 'input_required':
+      if (!fresh) return 'unreachable'
       if (asked) {
         const overdue = (run.stopAskedSeconds ?? 0) >= NOT_STOPPED_AFTER_SECONDS
         return overdue ? 'not_stopped_yet' : 'cancel_requested'
@@ -88,6 +93,7 @@ const BADGES: Record<State, [string, Tone]> = {
   failed_after_cancel: ['Failed after you asked to stop', 'bad'],
   cancelled: ['Cancelled', 'dim'],
   expired: ['Expired', 'dim'],
+  unreachable: ['Unreachable', 'dim'],
 }
 
 const OWN_REQUEST: Record<StopRequest, string | null> = {
@@ -97,14 +103,21 @@ const OWN_REQUEST: Record<StopRequest, string | null> = {
   unknown: 'not known whether your request to stop arrived; you can send it again',
 }
 
-export function wordsFor(run: Facts, request: StopRequest = 'none'): Words {
-  const state = stateOf(run)
+export function wordsFor(run: Facts, request: StopRequest = 'none', fresh = true): Words {
+  const state = stateOf(run, fresh)
   const [badge, tone] = BADGES[state]
   const ended = run.status !== 'working' && run.status !== 'input_required'
   const words = { badge, tone, ended, sentence: sentenceFor(state, run, request) }
   const answer = state === 'finished' ? withoutTable(run) : {}
-  const waiting = state === 'working' || state === 'needs_input'
+  const waiting = !ended && run.cancel_asked_at === null
   return { ...words, ...answer, canStop: waiting && request !== 'sending' }
+}
+
+function lastHeard(run: Facts): string {
+  if (run.cancel_asked_at !== null) return 'a stop was requested, and not confirmed when last heard of'
+  return run.status === 'input_required'
+    ? 'it needed your answer when last heard of'
+    : 'it was running when last heard of, and may be still'
 }
 
 function sentenceFor(state: State, run: Facts, request: StopRequest): string | null {
@@ -122,6 +135,8 @@ function sentenceFor(state: State, run: Facts, request: StopRequest): string | n
       return 'result kept'
     case 'cancelled':
       return cancelledBecause(run)
+    case 'unreachable':
+      return OWN_REQUEST[request] ?? lastHeard(run)
     case 'expired':
       return 'the server no longer keeps this run'
     default:
@@ -208,10 +223,10 @@ export function percentInWords(percent: number): string {
   return `${Math.floor(percent)} %`
 }
 
-/** 0.03 s · 4.2 s · 42 s · 3 min 05 s · 2 h 04 min; never rounded up to the next unit. */
+/** <0.01 s · 0.03 s · 4.2 s · 42 s · 3 min 05 s · 2 h 04 min; never rounded up to the next unit. */
 export function duration(seconds: number): string {
-  if (seconds < 0.005) return '0 s'
-  if (seconds < 1) return `${seconds.toFixed(2)} s`
+  if (seconds < 0.01) return '<0.01 s'
+  if (seconds < 1) return `${(Math.floor(seconds * 100) / 100).toFixed(2)} s`
   if (seconds < 10) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`
   const all = Math.floor(seconds)
   if (all < 60) return `${all} s`

@@ -160,7 +160,9 @@ def in_http(error: Exception) -> tuple[int, str, str]:
         case Refused():
             return error.status, error.code, str(error)
         case NotSent():
-            return 503, "not_sent", f"Not sent. {error}"
+            return 503, "not_sent", (
+                "The server cannot be reached, so nothing was sent. Try again when it is back."
+            )
         case Unreachable():
             return 504, "unknown", str(error)
         case TimeoutError():
