@@ -66,7 +66,7 @@ class BuiltInTranslator:
             )
             if choices:
                 return QuestionBack(doubt.text, choices)
-            return _refusal(doubt.text, doubt.words, marks, schema, figures)
+            return _refusal("", doubt.words, marks, schema, figures)
         except Stuck as doubt:
             return _refusal(doubt.why, doubt.words, marks, schema, figures)
         except TwoWays as doubt:

@@ -7,196 +7,55 @@ counts a row twice; figures of different grains are computed apart and put side 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.figures import table_words
 from awhile.ask.translators.intent import (
-    Among,
     ColumnRef,
-    Comparison,
-    During,
+    Condition,
     EntityDimension,
     Groups,
     Listing,
-    Missing,
     Product,
     Rows,
     TimeDimension,
 )
+from awhile.ask.translators.lists import Lists
+from awhile.ask.translators.sources import Sources, compared, unique
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from awhile.ask.schema import Schema
     from awhile.ask.translators.intent import (
-        Condition,
         Dimension,
         Expression,
-        Filter,
         Function,
         Intent,
         Measure,
-        Pairs,
         Threshold,
     )
     from awhile.ask.translators.joins import Joins
-    from awhile.ask.translators.marks import Operator
 
 __all__ = ["compile_intent"]
-
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
-_COMPARE: dict[Operator, type[exp.Binary]] = {
-    "=": exp.EQ,
-    "<>": exp.NEQ,
-    ">": exp.GT,
-    ">=": exp.GTE,
-    "<": exp.LT,
-    "<=": exp.LTE,
-}
 
 
 def compile_intent(intent: Intent, schema: Schema, joins: Joins) -> str:
     """One SELECT in the schema's dialect. Raises `Stuck` where a join would multiply figures."""
-    compiler = _Compiler(schema, joins)
     if isinstance(intent, Groups):
-        tree = compiler.groups(intent)
+        tree = _Figures(schema, joins).groups(intent)
     elif isinstance(intent, Listing):
-        tree = compiler.listing(intent)
+        tree = Lists(schema, joins).listing(intent)
     else:
-        tree = compiler.pairs(intent)
+        tree = Lists(schema, joins).pairs(intent)
     return tree.sql(dialect=schema.dialect, pretty=True)
 
 
-class _Compiler:
-    def __init__(self, schema: Schema, joins: Joins) -> None:
-        self.schema = schema
-        self.joins = joins
-        keywords = Dialect.get_or_raise(schema.dialect).tokenizer_class.KEYWORDS
-        self.reserved = {word for word in keywords if word.isalpha()}
-
-    # Names ------------------------------------------------------------------------------------
-
-    def name(self, text: str) -> exp.Identifier:
-        plain = bool(_PLAIN.match(text)) and text.upper() not in self.reserved
-        return exp.to_identifier(text, quoted=not plain)
-
-    def table(self, name: str, alias: str | None = None) -> exp.Table:
-        home, _, own = name.rpartition(".")
-        table = exp.Table(this=self.name(own), db=self.name(home) if home else None)
-        if alias:
-            table.set("alias", exp.TableAlias(this=self.name(alias)))
-        return table
-
-    def column(self, table: str, column: str) -> exp.Column:
-        return exp.Column(this=self.name(column), table=self.name(table.rpartition(".")[2]))
-
-    def ref(self, ref: ColumnRef) -> exp.Column:
-        return self.column(ref.table, ref.column)
-
-    # Rows -------------------------------------------------------------------------------------
-
-    def source(self, base: str, tables: Iterable[str]) -> exp.Select:
-        """SELECT FROM the base table joined with everything it must look up."""
-        tree = exp.Select().from_(self.table(base))
-        joined = {base}
-        for wanted in tables:
-            for hop in self.joins.path(base, wanted):
-                if hop.key.table in joined:
-                    continue
-                joined.add(hop.key.table)
-                on = exp.and_(
-                    *(
-                        exp.EQ(
-                            this=self.column(hop.table, own),
-                            expression=self.column(hop.key.table, other),
-                        )
-                        for own, other in zip(
-                            hop.key.columns, hop.key.referenced_columns, strict=True
-                        )
-                    ),
-                    copy=False,
-                )
-                kind = (
-                    "inner"
-                    if self.always_found(hop.table, hop.key.columns, hop.key.declared)
-                    else "left"
-                )
-                tree = tree.join(self.table(hop.key.table), on=on, join_type=kind)
-        return tree
-
-    def always_found(self, table: str, columns: Sequence[str], declared: bool) -> bool:
-        card = self.schema.table(table)
-        assert card is not None
-        found = [card.column(name) for name in columns]
-        return declared and not any(each is None or each.nullable for each in found)
-
-    def where(self, base: str, condition: Condition) -> tuple[list[str], list[exp.Expression]]:
-        """The tables to join and the conditions on rows of `base`."""
-        reach = self.joins.reach(base)
-        direct = [each for each in condition.filters if each.ref.table in reach]
-        far = [each for each in condition.filters if each.ref.table not in reach]
-        related = [table for table in condition.related if table not in reach]
-        tests = [self.test(each) for each in direct]
-        if condition.never and not related:
-            raise Stuck("what is ruled out always exists, so the answer would be empty")
-        if far or related:
-            exists = self.exists(base, far, related)
-            tests.append(exp.Not(this=exists) if condition.never else exists)
-        return [each.ref.table for each in direct], tests
-
-    def exists(self, base: str, far: Sequence[Filter], related: Sequence[str]) -> exp.Exists:
-        tables = list(dict.fromkeys([*related, *(each.ref.table for each in far)]))
-        finest = self.joins.base([base, *tables])
-        if finest is None:
-            names = " and ".join([base, *tables])
-            raise Stuck(f"{names} are not linked by keys in a way that I can follow")
-        path = self.joins.path(finest, base)
-        last = path[-1]
-        tree = self.source(finest, [*(hop.table for hop in path), *tables]).select("1")
-        for own, other in zip(last.key.columns, last.key.referenced_columns, strict=True):
-            tree = tree.where(
-                exp.EQ(this=self.column(last.table, own), expression=self.column(base, other))
-            )
-        for each in far:
-            tree = tree.where(self.test(each))
-        return exp.Exists(this=tree)
-
-    def test(self, each: Filter) -> exp.Expression:
-        column = self.ref(each.ref)
-        match each:
-            case Among():
-                values = [exp.Literal.string(value) for value in each.values]
-                if len(values) == 1:
-                    kind = exp.NEQ if each.negated else exp.EQ
-                    return kind(this=column, expression=values[0])
-                among = exp.In(this=column, expressions=values)
-                return exp.Not(this=among) if each.negated else among
-            case Comparison():
-                return _compared(
-                    column,
-                    each.operator,
-                    f"{each.low:f}",
-                    f"{each.high:f}" if each.high is not None else None,
-                )
-            case During():
-                tests: list[exp.Expression] = []
-                for bound, kind in ((each.period.start, exp.GTE), (each.period.end, exp.LT)):
-                    if bound:
-                        day = exp.Cast(
-                            this=exp.Literal.string(bound.isoformat()),
-                            to=exp.DataType.build("date"),
-                        )
-                        tests.append(kind(this=column.copy(), expression=day))
-                return exp.and_(*tests, copy=False)
-            case Missing():
-                return exp.Is(this=column, expression=exp.Null())
-
-    # Figures ----------------------------------------------------------------------------------
+class _Figures(Sources):
+    """Compiles figures, for all rows or for each group."""
 
     def groups(self, intent: Groups) -> exp.Select:
         if intent.include_empty:
@@ -223,6 +82,8 @@ class _Compiler:
         tables = [each.table for each in dims]
         if measure.per:
             tables.append(measure.per.table)
+        if measure.part:
+            tables.append(measure.part.ref.table)
         if all(table in self.joins.reach(home) for table in tables):
             return home
         counting = isinstance(measure.of, Rows) or measure.function in (
@@ -244,16 +105,16 @@ class _Compiler:
             raise Stuck(f"{names} are not linked by keys in a way that I can follow")
         return found
 
-    def value(self, of: Expression) -> exp.Expression:
+    def value(self, of: Expression) -> exp.Expr:
         if isinstance(of, Product):
             return exp.Mul(this=self.ref(of.quantity), expression=self.ref(of.price))
         assert isinstance(of, ColumnRef)
         return self.ref(of)
 
-    def figure(self, measure: Measure, base: str) -> exp.Expression:
+    def figure(self, measure: Measure, base: str) -> exp.Expr:
         if isinstance(measure.of, Rows):
             if base == measure.of.table:
-                made: exp.Expression = exp.Count(this=exp.Star())
+                made: exp.Expr = exp.Count(this=exp.Star())
             else:
                 card = self.schema.table(measure.of.table)
                 assert card is not None
@@ -263,12 +124,24 @@ class _Compiler:
                 made = exp.Count(this=exp.Distinct(expressions=[key]))
         else:
             made = _function(measure.function, self.value(measure.of))
-        if measure.share:
+        if not measure.share:
+            return made
+        if measure.part:
+            whole: exp.Expr = made
+            made = self.figure_of_part(measure, base, self.test(measure.part))
+        else:
             whole = exp.Window(this=exp.Sum(this=made.copy()))
-            return exp.Div(
-                this=exp.Mul(this=made, expression=exp.Literal.number("1.0")), expression=whole
-            )
-        return made
+        # The 1.0 keeps engines whose division of integers is whole from answering 0.
+        made = exp.Mul(this=made, expression=exp.Literal.number("1.0"))
+        return exp.Div(this=made, expression=whole)
+
+    def figure_of_part(self, measure: Measure, base: str, test: exp.Expr) -> exp.Expr:
+        """The same figure over those rows that satisfy `test`."""
+        if measure.function not in ("sum", "count") or base != measure.of.table:
+            raise Stuck("I only know shares of sums and counts")
+        amount = exp.Literal.number("1") if isinstance(measure.of, Rows) else self.value(measure.of)
+        case = exp.Case(ifs=[exp.If(this=test, true=amount)], default=exp.Literal.number("0"))
+        return exp.Sum(this=case)
 
     def aggregate(
         self,
@@ -280,6 +153,9 @@ class _Compiler:
         if len(measures) == 1 and measures[0].per:
             return self.nested(base, measures[0], intent)
         tables, tests = self.where(base, intent.where)
+        figures = [*measures, *(each.measure for each in having)]
+        tables += [each.of.table for each in figures]
+        tables += [each.part.ref.table for each in figures if each.part]
         tree = self.source(base, [*(d.table for d in intent.dimensions), *tables])
         tree = self.dimensions(tree, intent.dimensions)
         for each in measures:
@@ -288,14 +164,7 @@ class _Compiler:
             tree = tree.where(test)
         for limit in having:
             figure = self.figure(limit.measure, base)
-            tree = tree.having(
-                _compared(
-                    figure,
-                    limit.operator,
-                    f"{limit.low:f}",
-                    f"{limit.high:f}" if limit.high is not None else None,
-                )
-            )
+            tree = tree.having(compared(figure, limit.operator, limit.low, limit.high))
         return tree
 
     def nested(self, base: str, measure: Measure, intent: Groups) -> exp.Select:
@@ -324,7 +193,7 @@ class _Compiler:
             inner = inner.where(test)
         outer = exp.Select().from_(inner.subquery("each_one"))
         for name in self.names_of(dims):
-            outer = outer.select(self.name(name).copy() and exp.Column(this=self.name(name)))
+            outer = outer.select(exp.Column(this=self.name(name)))
             outer = outer.group_by(exp.Column(this=self.name(name)))
         figure = _function(measure.function, exp.Column(this=self.name("amount")))
         return outer.select(self.alias(figure, self.label(measure)))
@@ -372,9 +241,7 @@ class _Compiler:
         base = self.base(measure, intent.dimensions)
         reach = self.joins.reach(entity.table)
         own = [each for each in intent.where.filters if each.ref.table in reach]
-        inner_where = type(intent.where)(
-            tuple(each for each in intent.where.filters if each not in own)
-        )
+        inner_where = Condition(tuple(each for each in intent.where.filters if each not in own))
         tables, tests = self.where(base, inner_where)
         inner = self.source(base, [entity.table, *tables])
         for key in entity.key:
@@ -401,14 +268,7 @@ class _Compiler:
         for each in own:
             tree = tree.where(self.test(each))
         for limit in intent.having:
-            tree = tree.where(
-                _compared(
-                    amount.copy(),
-                    limit.operator,
-                    f"{limit.low:f}",
-                    f"{limit.high:f}" if limit.high is not None else None,
-                )
-            )
+            tree = tree.where(compared(amount.copy(), limit.operator, limit.low, limit.high))
         tree = self.ordered(tree, intent)
         if intent.count_groups:
             counted = exp.Alias(this=exp.Count(this=exp.Star()), alias=self.name("how_many"))
@@ -453,40 +313,21 @@ class _Compiler:
                     tree = tree.group_by(self.ref(each))
         return tree
 
-    def shown(self, entity: EntityDimension) -> tuple[str, ...]:
-        """A name that may be shared needs the key beside it."""
-        card = self.schema.table(entity.table)
-        assert card is not None
-        if len(entity.labels) == 1:
-            column = card.column(entity.labels[0])
-            if (
-                column
-                and column.distinct_count is not None
-                and (column.distinct_count == card.row_count)
-            ):
-                return entity.labels
-        return (*entity.key, *(each for each in entity.labels if each not in entity.key))
-
     def names_of(self, dims: Sequence[Dimension]) -> list[str]:
         names: list[str] = []
         for each in dims:
             if isinstance(each, EntityDimension):
                 for column in self.shown(each):
+                    plain = column in each.key or column not in ("name", "title", "label")
                     own = "_".join(table_words(each.table))
-                    names.append(
-                        column
-                        if column in each.key
-                        else f"{own}_{column}"
-                        if column in ("name", "title", "label")
-                        else column
-                    )
+                    names.append(column if plain else f"{own}_{column}")
             elif isinstance(each, TimeDimension):
                 names.append(each.unit)
             else:
                 names.append(each.column)
-        return _unique(names)
+        return unique(names)
 
-    def time(self, each: TimeDimension) -> exp.Expression:
+    def time(self, each: TimeDimension) -> exp.Expr:
         column = self.ref(each.ref)
         if each.unit in ("weekday", "hour"):
             part = "ISODOW" if each.unit == "weekday" else "HOUR"
@@ -494,124 +335,27 @@ class _Compiler:
         trunc = exp.TimestampTrunc(this=column, unit=exp.var(each.unit.upper()))
         return exp.Cast(this=trunc, to=exp.DataType.build("date"))
 
-    def alias(self, made: exp.Expression, name: str) -> exp.Expression:
-        if isinstance(made, exp.Column) and made.name == name:
-            return made
-        return exp.Alias(this=made, alias=self.name(name))
-
     def label(self, measure: Measure) -> str:
+        """The name of a figure's column in the answer."""
         words = {"count_distinct": "count", "sum": "total"}.get(measure.function, measure.function)
         if isinstance(measure.of, Rows):
             one = "_".join(table_words(measure.of.table))
             name = f"{one}_count" if not measure.per else f"{words}_{one}_count"
+        elif isinstance(measure.of, Product) and isinstance(measure.per, EntityDimension):
+            name = f"{words}_{'_'.join(table_words(measure.per.table))}_value"
         elif isinstance(measure.of, Product):
-            name = (
-                "revenue"
-                if measure.function == "sum" and not measure.per
-                else (
-                    f"{words}_"
-                    + (
-                        "_".join(table_words(measure.per.table)) + "_value"
-                        if isinstance(measure.per, EntityDimension)
-                        else "revenue"
-                    )
-                )
-            )
+            name = f"{words}_revenue" if measure.per else "revenue"
         else:
             name = f"{words}_{measure.of.column}"
         return f"share_of_{name}" if measure.share else name
 
-    # Lists and pairs --------------------------------------------------------------------------
 
-    def listing(self, intent: Listing) -> exp.Select:
-        tables, tests = self.where(intent.table, intent.where)
-        wanted = [*(each.table for each in intent.columns), *tables]
-        if intent.order and isinstance(intent.order.by, ColumnRef):
-            wanted.append(intent.order.by.table)
-        if any(each not in self.joins.reach(intent.table) for each in wanted):
-            raise Stuck("these columns are not of the same rows")
-        tree = self.source(intent.table, wanted)
-        names = _unique([each.column for each in intent.columns])
-        for each, name in zip(intent.columns, names, strict=True):
-            tree = tree.select(self.alias(self.ref(each), name))
-        for test in tests:
-            tree = tree.where(test)
-        if intent.distinct:
-            tree = tree.distinct()
-            for place, _ in enumerate(intent.columns, 1):
-                tree = tree.order_by(exp.Ordered(this=exp.Literal.number(str(place)), desc=False))
-        if intent.order and isinstance(intent.order.by, ColumnRef):
-            tree = tree.order_by(
-                exp.Ordered(
-                    this=self.ref(intent.order.by), desc=intent.order.descending, nulls_first=False
-                )
-            )
-            card = self.schema.table(intent.table)
-            for key in card.primary_key if card else ():
-                tree = tree.order_by(exp.Ordered(this=self.column(intent.table, key), desc=False))
-        return tree.limit(intent.limit) if intent.limit else tree
-
-    def pairs(self, intent: Pairs) -> exp.Select:
-        """Each item once for each basket first, so that two lines of one item are no pair."""
-        tables, tests = self.where(intent.lines, intent.where)
-        baskets = self.source(intent.lines, tables).distinct()
-        for column in (*intent.basket_columns, intent.item_column):
-            baskets = baskets.select(self.column(intent.lines, column))
-        for test in tests:
-            baskets = baskets.where(test)
-        same = [
-            exp.EQ(this=self.column("one", c), expression=self.column("other", c))
-            for c in intent.basket_columns
-        ]
-        order = exp.LT(
-            this=self.column("one", intent.item_column),
-            expression=self.column("other", intent.item_column),
-        )
-        counted = (
-            exp.Select()
-            .from_(self.table("baskets", "one"))
-            .join(self.table("baskets", "other"), on=exp.and_(*same, order, copy=False))
-        )
-        for side in ("one", "other"):
-            column = self.column(side, intent.item_column)
-            counted = counted.select(self.alias(column, f"{side}_item")).group_by(column.copy())
-        how_often = "times_together"
-        counted = counted.select(self.alias(exp.Count(this=exp.Star()), how_often))
-        tree = exp.Select().from_(self.table("pairs"))
-        shown = self.shown(intent.item)
-        for side in ("one", "other"):
-            own = "_".join(table_words(intent.item.table))
-            home = f"{side}_{own}"
-            on = exp.EQ(
-                this=self.column(home, intent.item.key[0]),
-                expression=self.column("pairs", f"{side}_item"),
-            )
-            tree = tree.join(self.table(intent.item.table, home), on=on)
-            for name in shown:
-                tree = tree.select(
-                    self.alias(
-                        self.column(home, name),
-                        f"{home}_{name}" if name not in intent.item.key else f"{side}_{name}",
-                    )
-                )
-        tree = tree.select(self.column("pairs", how_often))
-        tree = tree.order_by(
-            exp.Ordered(
-                this=self.column("pairs", how_often), desc=intent.descending, nulls_first=False
-            )
-        )
-        for side in ("one", "other"):
-            tree = tree.order_by(exp.Ordered(this=self.column("pairs", f"{side}_item"), desc=False))
-        tree = tree.with_("baskets", as_=baskets).with_("pairs", as_=counted)
-        return tree.limit(intent.limit) if intent.limit else tree
-
-
-def _function(function: Function, value: exp.Expression) -> exp.Expression:
+def _function(function: Function, value: exp.Expr) -> exp.Expr:
     if function == "count":
         return exp.Count(this=value)
     if function == "count_distinct":
         return exp.Count(this=exp.Distinct(expressions=[value]))
-    kinds: dict[str, type[exp.Expression]] = {
+    kinds: dict[str, type[exp.Expr]] = {
         "sum": exp.Sum,
         "avg": exp.Avg,
         "median": exp.Median,
@@ -621,26 +365,6 @@ def _function(function: Function, value: exp.Expression) -> exp.Expression:
     return kinds[function](this=value)
 
 
-def _compared(
-    left: exp.Expression, operator: Operator, low: str, high: str | None
-) -> exp.Expression:
-    if operator == "between":
-        return exp.Between(
-            this=left, low=exp.Literal.number(low), high=exp.Literal.number(high or low)
-        )
-    return _COMPARE[operator](this=left, expression=exp.Literal.number(low))
-
-
-def _first_known(name: exp.Identifier, parts: Sequence[exp.Identifier]) -> exp.Expression:
+def _first_known(name: exp.Identifier, parts: Sequence[exp.Identifier]) -> exp.Expr:
     cells = [exp.Column(this=name.copy(), table=part) for part in parts]
     return cells[0] if len(cells) == 1 else exp.Coalesce(this=cells[0], expressions=cells[1:])
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """The names, the second of two equal ones numbered: a result may not hold a name twice."""
-    seen: dict[str, int] = {}
-    made: list[str] = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
-    return made

@@ -22,7 +22,7 @@ class Doubt(Exception):
 
 
 class Stuck(Doubt):
-    """`words` are the parts of the question at fault (none when it is the whole), `why` a sentence."""
+    """`words` are the parts of the question at fault (none: all of it), `why` a sentence."""
 
     def __init__(self, why: str, *words: str) -> None:
         super().__init__(why)

@@ -96,4 +96,16 @@ class Draft:
     often: bool = False
     distinct: bool = False
     new: Mark | None = None
+    joined_target: bool = False
+    places: dict[Filter, int] = field(default_factory=dict["Filter", int])
     meanings: list[Meaning] = field(default_factory=list["Meaning"])
+
+    def uses_date(self) -> bool:
+        """Whether a date that was named is used for more than a period."""
+        grains = [each.grain for each in self.groupings]
+        return bool(
+            any(grains)
+            or (self.target and self.target.grain)
+            or (self.rank and self.rank.word.about == "time")
+            or self.head == "when"
+        )

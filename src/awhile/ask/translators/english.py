@@ -46,7 +46,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
     ),
     (
         Word("exist"),
-        "do we sell|do you sell|we sell|do we offer|do we have|do you have|do we stock|"
+        "do we sell|do you sell|do we offer|do we have|do you have|do we stock|"
         "do we carry|exist|exists|available|in stock there",
     ),
     (
@@ -55,11 +55,12 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         "fetch|print|see|view|present|provide|retrieve|i want to see|let me see|pull up",
     ),
     (Word("what"), "what|what is|what are|what was|what were"),
+    (Word("what thing"), "what do|what did|what does"),
     (Word("which"), "which"),
     (Word("who"), "who|who is|who are|who was|who were"),
     (Word("when"), "when|when is|when was|when did"),
     (Word("how many"), "how many"),
-    (Word("how much"), "how much|how much money"),
+    (Word("how much"), "how much"),
     (
         Word("by"),
         "by|per|for each|for every|in each|in every|across|grouped by|group by|split by|"
@@ -75,7 +76,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         "containing|contain|contains",
     ),
     (Word("is"), "equal to|equals|being|is equal to|=|set to"),
-    (Word("and"), "and|as well as|along with|plus|together with|&"),
+    (Word("and"), "and|as well as|along with|plus|&"),
     (Word("or"), "or"),
     (Word("comma"), ","),
     (
@@ -93,7 +94,8 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
     (
         Word("together"),
         "together|with each other|in the same order|in one order|in the same basket|"
-        "in the same purchase|in combination|jointly|at the same time",
+        "in the same purchase|in combination|jointly|pairs|pairs of|pair|pair of|"
+        "combinations of|in the same orders|in the same baskets",
     ),
     (Word("often"), "often|frequently|commonly|regularly"),
     (
@@ -158,7 +160,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
     (Superlative(False, "size", also_aggregate=True), "lowest|smallest|tiniest"),
     (
         Superlative(True, "price"),
-        "most expensive|priciest|costliest|dearest|highest priced|highest price",
+        "most expensive|priciest|costliest|dearest|highest priced",
     ),
     (Superlative(False, "price"), "cheapest|least expensive|lowest priced|most affordable"),
     (Superlative(True, "time"), "latest|newest|most recent|last|most recently|youngest"),
@@ -196,7 +198,8 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
     (
         MeasureNoun("revenue"),
         "revenue|revenues|sales revenue|revenue from sales|turnover|income|"
-        "takings|sales|money|sales value|value of sales|sales amount|total sales amount|gross sales|"
+        "takings|sales|money|sales value|value of sales|sales amount|total sales amount|"
+        "gross sales|"
         "spending|spend|spent|spends|earnings|earned|earn|earns|gross revenue|money made|"
         "money spent|sales volume in money|sales figures|sales total",
     ),
@@ -209,7 +212,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
     ),
     (MeasureNoun("value"), "value|values|basket value|basket size|size|sizes|cart value"),
     (Verb("buy"), "bought|buy|buys|purchased|buying|ordered|ordering|bought from us"),
-    (Verb("sell"), "sold|sell|sells|selling"),
+    (Verb("sell"), "sold|sell|sells|selling|sell to|do we sell to|sold to|selling to"),
 )
 
 GRAMMAR: dict[tuple[str, ...], Recognised] = {
@@ -217,28 +220,30 @@ GRAMMAR: dict[tuple[str, ...], Recognised] = {
 }
 """Lower-case phrases and what they are, whatever the schema."""
 
+_COMPARING: tuple[tuple[Operator, str], ...] = (
+    (
+        ">",
+        "more than|greater than|over|above|higher than|larger than|bigger than|exceeding|"
+        "exceeds|upwards of|>|in excess of|is more than|is over|is above|costing more than|"
+        "greater|bigger|worth more than",
+    ),
+    (
+        ">=",
+        "at least|no less than|not less than|minimum of|>=|from at least|no fewer than|"
+        "not fewer than|a minimum of|at minimum",
+    ),
+    (
+        "<",
+        "less than|fewer than|under|below|lower than|smaller than|<|is under|is below|"
+        "is less than|costing less than|worth less than",
+    ),
+    ("<=", "at most|no more than|not more than|up to|maximum of|<=|a maximum of|at maximum"),
+    ("=", "exactly|precisely|=|equal to|equals"),
+)
+
 COMPARISONS: dict[tuple[str, ...], Operator] = {
     tuple(phrase.split()): operator
-    for operator, phrases in (
-        (
-            ">",
-            "more than|greater than|over|above|higher than|larger than|bigger than|exceeding|"
-            "exceeds|upwards of|>|in excess of|is more than|is over|is above|costing more than|"
-            "greater|bigger|worth more than",
-        ),
-        (
-            ">=",
-            "at least|no less than|not less than|minimum of|>=|from at least|no fewer than|"
-            "not fewer than|a minimum of|at minimum",
-        ),
-        (
-            "<",
-            "less than|fewer than|under|below|lower than|smaller than|<|is under|is below|"
-            "is less than|costing less than|worth less than",
-        ),
-        ("<=", "at most|no more than|not more than|up to|maximum of|<=|a maximum of|at maximum"),
-        ("=", "exactly|precisely|=|equal to|equals"),
-    )
+    for operator, phrases in _COMPARING
     for phrase in phrases.split("|")
 }
 """Phrases that, followed by a number, compare."""

@@ -102,13 +102,15 @@ Dimension = ColumnRef | EntityDimension | TimeDimension
 class Measure:
     """A figure over rows. With `per`, `of` is first summed (or counted) for each `per`.
 
-    `share` turns it into a fraction of the whole, from 0 to 1.
+    `share` turns it into a fraction, from 0 to 1: of the whole of all groups, or, with `part`,
+    of all rows by those rows that satisfy `part`.
     """
 
     function: Function
     of: Expression
     per: EntityDimension | TimeDimension | None = None
     share: bool = False
+    part: Filter | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Lexicon:
             _add(self.tables, words, table.name)
             if len(words) > 1:
                 _add(weak_tables, words[-1:], table.name)
-            for ending in _past_forms(words[-1]):
+            for ending in _past_forms("".join(words[-1:])):
                 self.events.setdefault(ending, table.name)
             self._add_columns(table, weak_columns)
         for phrase, names in weak_tables.items():
@@ -130,6 +130,10 @@ class Lexicon:
                 if other not in self.tables and other not in self.columns:
                     phrases[other] = list(phrases[phrase])  # type: ignore[assignment]
 
+    def is_date(self, sense: ColumnSense) -> bool:
+        """Whether the column holds dates."""
+        return any(sense in senses for senses in self.dates.values())
+
     def spelled_like(self, word: str) -> list[str]:
         """Names, values and grammar words one or two letters away from `word`, nearest first."""
         limit = 1 if len(word) < 8 else 2
@@ -176,7 +180,9 @@ def _candidates(
             yield at + 1, ValueNoun(tuple(lexicon.values[exact]))
         return
     compare = _compare(tokens, at)
-    priced = isinstance(before, ColumnNoun) or token.norm == "priced"
+    priced = token.norm == "priced" or (
+        isinstance(before, ColumnNoun) and not lexicon.is_date(before.senses[0])
+    )
     if compare and priced:
         yield compare
         return

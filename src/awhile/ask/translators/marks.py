@@ -40,6 +40,7 @@ __all__ = [
 Role = Literal[
     "list",
     "what",
+    "what thing",
     "which",
     "who",
     "when",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, date, timedelta
 from typing import TYPE_CHECKING, Literal
 
+from awhile.ask.translators.words import NUMBER_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -52,22 +54,7 @@ _MONTHS = {
 # Words that are a month only where the words around say so: "may" is also a verb, "mar" a verb.
 _UNSURE_MONTHS = frozenset({"may", "march", "mar", "jan", "sept", "dec", "sep"})
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3}
-_BEFORE_A_PERIOD = frozenset(
-    [
-        "in",
-        "during",
-        "for",
-        "of",
-        "since",
-        "from",
-        "until",
-        "till",
-        "before",
-        "after",
-        "on",
-        "within",
-    ]
-)
+_LEADS = frozenset({"in", "during", "for", "of", "from", "within", "on"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,28 +115,13 @@ def _led(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
         if lead == "before":
             return length, Period(None, point.start, said)
         return length, Period(None, point.end, said)
-    skip = 0
-    while skip < min(3, len(words)) and words[skip] in (
-        "in",
-        "during",
-        "over",
-        "within",
-        "for",
-        "on",
-        "from",
-        "of",
-        "the",
-    ):
-        found = _point(words[skip:], today, led=True)
-        if found:
-            return skip + found[0], found[1]
-        skip += 1
-    return _with_skip(words, skip, today)
-
-
-def _with_skip(words: tuple[str, ...], skip: int, today: date) -> tuple[int, Period] | None:
-    found = _point(words[skip:], today, led=skip > 0 and words[skip - 1] in _BEFORE_A_PERIOD)
-    return (skip + found[0], found[1]) if found else None
+    if lead == "over":
+        found = _relative(words[1:], today)
+    elif lead in _LEADS:
+        found = _point(words[1:], today)
+    else:
+        return _point(words, today, led=False)
+    return (found[0] + 1, found[1]) if found else None
 
 
 def _point(words: tuple[str, ...], today: date, led: bool = True) -> tuple[int, Period] | None:
@@ -240,7 +212,7 @@ def _calendar(words: tuple[str, ...], today: date, led: bool) -> tuple[int, Peri
         year, more = _year_after(words[2:], today)
         if 1 <= day <= 31:
             return 2 + more, _one_day(day, _MONTHS[words[1]], year, today)
-    used = 2 if first == "year" else 1
+    used = 3 if words[:2] == ("the", "year") else 2 if first == "year" else 1
     year = _as_year(words[used - 1]) if len(words) >= used else None
     if year is not None:
         return used, Period(date(year, 1, 1), date(year + 1, 1, 1), f"the year {year}")
@@ -248,7 +220,8 @@ def _calendar(words: tuple[str, ...], today: date, led: bool) -> tuple[int, Peri
 
 
 def _month_first(words: tuple[str, ...], today: date, led: bool) -> tuple[int, Period] | None:
-    month = _MONTHS[words[0]]
+    name = words[0]
+    month = _MONTHS[name]
     year, more = _year_after(words[1:], today)
     if year is None and len(words) > 1 and words[1].rstrip("sthndr").isdigit():
         day = int(words[1].rstrip("sthndr"))
@@ -257,7 +230,7 @@ def _month_first(words: tuple[str, ...], today: date, led: bool) -> tuple[int, P
             year, more = _year_after(words[at:], today)
             return (at + more if year else 2), _one_day(day, month, year, today)
     if year is None:
-        if words[0] in _UNSURE_MONTHS and not led:
+        if name in _UNSURE_MONTHS and not led:
             return None
         year = today.year if month <= today.month else today.year - 1
     start = date(year, month, 1)
@@ -289,8 +262,6 @@ def _as_year(word: str) -> int | None:
 
 
 def _amount(word: str) -> int | None:
-    from awhile.ask.translators.words import NUMBER_WORDS
-
     count = int(word) if word.isdigit() and len(word) < 6 else NUMBER_WORDS.get(word)
     return count or None
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.contract import Meaning
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.draft import Draft, Figure, Grouping, Rank, Target
-from awhile.ask.translators.english import PEOPLE
-from awhile.ask.translators.figures import table_words
+from awhile.ask.translators.draft import Figure, Grouping, Rank, Target
 from awhile.ask.translators.intent import Among, ColumnRef, Comparison, Missing
 from awhile.ask.translators.marks import (
     Aggregate,
@@ -29,17 +26,21 @@ from awhile.ask.translators.marks import (
     Verb,
     Word,
 )
+from awhile.ask.translators.pending import Pending
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from awhile.ask.translators.draft import Draft
     from awhile.ask.translators.figures import Figures
-    from awhile.ask.translators.marks import Mark, Recognised
+    from awhile.ask.translators.intent import Function
+    from awhile.ask.translators.marks import Mark
 
 __all__ = ["read"]
 
-_HEADS = ("list", "what", "which", "who", "when", "how many", "how much")
+_HEADS = ("list", "what", "what thing", "which", "who", "when", "how many", "how much")
 _SUMMING = ("sum", "add", "adding", "summarise", "summarize", "totals")
+_MOST_ROWS = 10_000
 
 
 def read(question: str, marks: Sequence[Mark], figures: Figures) -> Draft:
@@ -48,24 +49,8 @@ def read(question: str, marks: Sequence[Mark], figures: Figures) -> Draft:
     return _Reader(question, telling, figures).run()
 
 
-class _Reader:
-    """One pass. The pending words (`by`, a function, a negation) wait for the noun they rule."""
-
-    def __init__(self, question: str, marks: Sequence[Mark], figures: Figures) -> None:
-        self.draft = Draft(question)
-        self.marks = marks
-        self.figures = figures
-        self.at = 0
-        self.by: Mark | None = None
-        self.per = False
-        self.functions: list[tuple[Mark, Aggregate]] = []
-        self.negation: Mark | None = None
-        self.link = ""
-        self.joiner: Mark | None = None
-        self.sort: Mark | None = None
-        self.share: Mark | None = None
-        self.last: Mark | None = None
-        self.more = False
+class _Reader(Pending):
+    """One pass."""
 
     def run(self) -> Draft:
         while self.at < len(self.marks):
@@ -73,26 +58,17 @@ class _Reader:
             self.at += 1
             self.take(mark)
             self.last = mark
-        for pending in (self.by, self.negation, self.sort, self.share):
-            if pending:
-                raise Stuck("nothing follows it that it could apply to", pending.text)
-        if self.functions:
-            raise Stuck("it is not said of what", self.functions[0][0].text)
+        self.check_nothing_waits()
         return self.draft
-
-    def ahead(self, steps: int = 0) -> Recognised | None:
-        place = self.at + steps
-        return self.marks[place].what if place < len(self.marks) else None
-
-    def note(self, mark: Mark, meaning: str) -> None:
-        self.draft.meanings.append(Meaning(mark.text, meaning))
 
     def take(self, mark: Mark) -> None:
         match mark.what:
             case Word():
                 self.word(mark, mark.what)
+                return
             case Aggregate():
                 self.functions.append((mark, mark.what))
+                return
             case Superlative():
                 self.superlative(mark, mark.what)
             case Number():
@@ -100,7 +76,8 @@ class _Reader:
             case GrainNoun():
                 self.grain(mark, mark.what)
             case TimeRange():
-                self.refuse_joiner("or", "not")
+                self.refuse_or()
+                self.refuse_not()
                 self.draft.periods.append((mark, mark.what))
             case MeasureNoun():
                 self.measure(mark, mark.what)
@@ -116,59 +93,45 @@ class _Reader:
                 self.value(mark, mark.what)
             case Unknown():
                 raise Stuck("it is not a word I know here", mark.text)
-        if not isinstance(mark.what, Word):
-            self.link = ""
-            self.joiner = None
-            self.more = False
-
-    def refuse_joiner(self, *kinds: str) -> None:
-        if "or" in kinds and self.joiner and self.joiner.what == Word("or"):
-            raise Stuck("I only understand it between values of one column", self.joiner.text)
-        if "not" in kinds and self.negation:
-            raise Stuck("I do not understand what it excludes", self.negation.text)
+        self.link = None
+        self.joiner = None
+        self.more_groups = self.more_figures = False
 
     # Words ------------------------------------------------------------------------------------
 
     def word(self, mark: Mark, word: Word) -> None:
-        role = word.role
-        draft = self.draft
+        role, draft = word.role, self.draft
         if role in _HEADS:
-            if draft.head is None:
-                draft.head = role
-            if role == "how many":
-                self.functions.append((mark, Aggregate("count")))
-            if role in ("when", "how much") and draft.head != role:
-                raise Stuck("I do not understand it at this place", mark.text)
+            self.head(mark, word)
         elif role == "by":
-            before = self.last.what if self.last else None
-            following = self.ahead()
+            before, following = self.last.what if self.last else None, self.ahead()
             agent = isinstance(following, TableNoun) and self.is_people(following.table)
             if isinstance(before, Verb) and agent:
                 self.link = "preposition"
             else:
                 self.by, self.per = mark, mark.text.casefold().startswith(("per", "for ", "in "))
         elif role == "each":
-            if self.by is None:
-                self.by = mark
+            self.by = self.by or mark
             self.per = True
         elif role in ("with", "preposition", "is"):
             self.link = role
         elif role in ("and", "or", "comma"):
-            if not (role == "comma" and self.joiner):
+            if role != "comma" or not self.joiner:
                 self.joiner = mark
-                groups = draft.groupings
-                self.more = bool(groups) and self.last == groups[-1].mark
+            if self.last and not isinstance(self.last.what, Word):
+                groups, figures = draft.groupings, draft.figures
+                self.more_groups = bool(groups) and self.last == groups[-1].mark
+                self.more_figures = bool(figures) and self.last == figures[-1].mark
         elif role in ("not", "without"):
-            if self.negation:
-                raise Stuck("two negations in a row", self.negation.text, mark.text)
+            self.refuse_not()
             self.negation = mark
         elif role == "together":
             draft.together = True
-            self.note(mark, "in the same order")
+            self.note(mark, "in the same purchase")
         elif role == "often":
             draft.often = True
         elif role == "sort":
-            self.sort = mark
+            self.sorting(mark)
         elif role in ("ascending", "descending"):
             draft.descending = role == "descending"
             self.sort = None
@@ -179,227 +142,201 @@ class _Reader:
         elif role == "share":
             self.share = mark
 
-    def is_people(self, table: str) -> bool:
-        return any(word in PEOPLE for word in table_words(table))
+    def head(self, mark: Mark, word: Word) -> None:
+        draft, role = self.draft, word.role
+        if draft.head in (None, "list"):
+            draft.head = role
+        elif role in ("when", "how much", "what thing"):
+            raise Stuck("I do not understand it at this place", mark.text)
+        if role == "how many":
+            self.functions.append((mark, Aggregate("count")))
+
+    def sorting(self, mark: Mark) -> None:
+        """ "ordered by" sorts by a figure, and is a purchase before anything else."""
+        sorts = isinstance(self.ahead(), MeasureNoun | Aggregate | ColumnNoun)
+        if mark.text.casefold() == "ordered by" and not sorts:
+            self.draft.verbs.append((mark, Verb("buy")))
+            following = self.ahead()
+            if isinstance(following, TableNoun) and self.is_people(following.table):
+                self.link = "preposition"
+            else:
+                self.by = mark
+        else:
+            self.sort = mark
 
     def superlative(self, mark: Mark, word: Superlative) -> None:
-        draft = self.draft
-        if draft.rank:
-            if draft.rank.word.about is None and word.about is None and not draft.rank.figure:
-                raise Stuck("two rankings in one question", draft.rank.mark.text, mark.text)
-            if word.about == "units" and draft.rank.word.about == "rank":
-                draft.rank.word = Superlative(draft.rank.word.descending, "units")
+        rank = self.draft.rank
+        if rank:
+            if word.about == "units" and rank.word.about == "rank":
+                rank.word = Superlative(rank.word.descending, "units")
                 return
-            raise Stuck("two rankings in one question", draft.rank.mark.text, mark.text)
+            raise Stuck("two rankings in one question", rank.mark.text, mark.text)
+        self.refuse_not()
         count = None
-        before = self.last.what if self.last else None
+        before, following = self.last.what if self.last else None, self.ahead()
         if isinstance(before, Number):
             count = int(before.value)
-        following = self.ahead()
         if isinstance(following, Number):
             count = int(following.value)
             self.at += 1
-        if count is not None and not 0 < count <= 10_000:
+        if count is not None and not 0 < count <= _MOST_ROWS:
             raise Stuck("it is not a sensible number of rows", str(count))
-        draft.rank = Rank(word, mark, count)
+        self.draft.rank = Rank(word, mark, count)
 
     def number(self, mark: Mark, number: Number) -> None:
-        following, before = self.ahead(), self.last.what if self.last else None
-        if isinstance(following, Superlative) and number.value == int(number.value):
+        before, following = self.last, self.ahead()
+        whole = number.value == int(number.value)
+        if isinstance(following, Superlative) and whole:
             return
-        if isinstance(before, ColumnNoun) and self.numeric(_ref(before)):
-            self.draft.filters.append(Comparison(_ref(before), "=", number.value))
+        if before and isinstance(before.what, ColumnNoun) and self.numeric(_ref(before.what)):
+            self.keep(mark, Comparison(_ref(before.what), "=", number.value))
             return
         if isinstance(following, TableNoun) and self.link == "with":
             self.compare(mark, Compare("=", number.value))
             return
+        target = self.draft.target
+        if before and target and target.mark == before and not target.plural and whole:
+            key = self.figures.table(target.table).primary_key if target.table else ()
+            if len(key) == 1 and self.numeric(ColumnRef(target.table, key[0])):
+                self.keep(mark, Comparison(ColumnRef(target.table, key[0]), "=", number.value))
+                self.note(mark, f"{target.table}.{key[0]}")
+                return
         raise Stuck("I do not know what it counts", mark.text)
-
-    def numeric(self, ref: ColumnRef) -> bool:
-        return self.figures.column(ref).kind in ("integer", "number")
 
     def grain(self, mark: Mark, grain: GrainNoun) -> None:
         draft = self.draft
-        self.refuse_joiner("or", "not")
-        if self.by or grain.adjective or self.more:
+        self.refuse_or()
+        self.refuse_not()
+        if self.by or grain.adjective or self.more_groups:
             draft.groupings.append(Grouping(mark, grain=grain, per=self.per or grain.adjective))
             self.by = None
             self.note(mark, f"one group for each {grain.unit}")
         elif draft.target is None and (draft.head in ("which", "what") or draft.rank):
-            draft.target = Target(mark, mark.text.endswith("s"), grain=grain)
+            draft.target = Target(mark, mark.text.casefold().endswith("s"), grain=grain)
         else:
             raise Stuck("I do not understand the time meant", mark.text)
 
-    # Figures ----------------------------------------------------------------------------------
+    # Nouns ------------------------------------------------------------------------------------
 
     def measure(self, mark: Mark, noun: MeasureNoun) -> None:
-        self.refuse_joiner("or")
+        self.refuse_or()
+        self.refuse_not()
+        draft = self.draft
         if noun.name == "value":
             following = self.ahead(1) if self.ahead() == Word("preposition") else None
-            if not (isinstance(following, TableNoun) and self.figures.order_like(following.table)):
-                raise Stuck("it is not said of what", mark.text)
-            self.at += 2
-            self.place(self.made("value", mark, following.table), mark)
-            return
-        if self.negation and self.draft.target:
-            raise Stuck("I do not understand what it excludes", self.negation.text)
-        self.refuse_joiner("not")
-        if noun.name == "revenue" and self.functions and self.functions[-1][1].function == "count":
-            raise Stuck("a number of sales can be orders or units; say which", mark.text)
-        self.place(self.made(noun.name, mark), mark)
-
-    def made(self, kind: str, mark: Mark, table: str = "") -> Figure:
-        """A figure with the functions that wait; "average total revenue" has an outer one."""
-        names = [each.function for _, each in self.functions]
-        self.functions.clear()
-        figure = Figure("count", mark, table=table)
-        if kind == "revenue":
-            figure.kind = "revenue"
-        elif kind == "units":
-            figure.kind = "units"
-            if names and names[-1] == "count":
-                names.pop()
-        elif kind == "value":
-            figure.kind = "value"
-            figure.function = names.pop() if names else None
-            return self.rest(figure, names)
-        if kind == "count" or (names and names[-1] == "sum"):
-            figure.function = names.pop()
-        outer = [name for name in names if name != "sum"]
-        return self.rest(figure, outer)
-
-    def rest(self, figure: Figure, names: list[str]) -> Figure:
-        outer = [name for name in names if name != "sum"]
-        if len(outer) > 1 or any(name.startswith("count") for name in outer):
-            raise Stuck("too many functions one upon another", figure.mark.text)
-        if outer:
-            figure.outer = outer[0]  # type: ignore[assignment]
-        figure.share = self.share is not None
-        self.share = None
-        return figure
-
-    def place(self, figure: Figure, mark: Mark) -> None:
-        """A figure's place: what a ranking ranks by, what a list is sorted by, or an answer."""
-        draft = self.draft
-        if self.sort or (self.by and draft.target and not draft.rank):
-            draft.sort = figure
-            self.sort = self.by = None
-        elif self.by and not (draft.rank or draft.groupings):
-            raise Stuck("one groups by names or dates, not by a figure", self.by.text, mark.text)
-        else:
-            self.by = None
-        rank = draft.rank
-        if (
-            rank
-            and not rank.figure
-            and not rank.column
-            and rank.word.about
-            in (
-                None,
-                "rank",
-                "size",
-            )
-        ):
-            aggregate = rank.word.also_aggregate and not draft.target
-            if aggregate and not isinstance(self.ahead(), GrainNoun | ColumnNoun | TableNoun):
-                if figure.outer or figure.function:
-                    raise Stuck("too many functions one upon another", rank.mark.text, mark.text)
-                name = "max" if rank.word.descending else "min"
-                if figure.kind == "value":
-                    figure.function = name
-                else:
-                    figure.outer = name
-                draft.rank = None
+            target = draft.target.table if draft.target else ""
+            if isinstance(following, TableNoun) and self.figures.order_like(following.table):
+                self.at += 2
+                self.place(self.valued(mark, following.table))
+            elif self.figures.trade and target == self.figures.trade.header:
+                figure = self.valued(mark, target)
+                figure.function = figure.function or "sum"
+                self.place(figure)
             else:
-                rank.figure = figure
-        draft.figures.append(figure)
+                raise Stuck("it is not said of what", mark.text)
+            return
+        functions = [each.function for _, each in self.functions]
+        if noun.name == "revenue" and functions[-1:] == ["count"]:
+            raise Stuck("a number of sales can be orders or units; say which", mark.text)
+        if self.joiner and draft.target and draft.target.mark == self.before_joiner():
+            draft.joined_target = True
+        self.place(self.summed(mark, noun.name))
 
-    # Nouns ------------------------------------------------------------------------------------
+    def before_joiner(self) -> Mark | None:
+        """The mark before the joining word that stands right before this one."""
+        for place in range(self.at - 2, 0, -1):
+            if self.marks[place] == self.joiner:
+                return self.marks[place - 1]
+        return None
 
     def table(self, mark: Mark, noun: TableNoun) -> None:
         draft, name = self.draft, noun.table
-        self.refuse_joiner("or")
-        said = f"the table {name}"
-        following = self.ahead()
-        if following == MeasureNoun("value") and self.figures.order_like(name):
+        self.refuse_or()
+        if self.ahead() == MeasureNoun("value") and self.figures.order_like(name):
+            self.refuse_not()
             self.at += 1
-            self.note(mark, f"the value of one row of {name}")
-            self.place(self.made("value", mark, name), mark)
+            self.place(self.valued(mark, name))
             return
+        self.note(mark, f"the table {name}")
+        if self.share and not self.functions:
+            self.functions.append((mark, Aggregate("count")))
         if self.functions:
-            self.note(mark, said)
             self.counted(mark, noun)
-            return
-        self.note(mark, said)
-        if self.by or self.more:
+        elif self.by or self.more_groups:
+            self.refuse_not()
             draft.groupings.append(Grouping(mark, table=name, per=self.per))
             self.by = None
         elif self.negation:
             if self.negation.what == Word("not") and self.link == "preposition":
-                raise Stuck("I do not understand what it excludes", self.negation.text)
+                self.refuse_not()
             draft.never.append(name)
             self.negation = None
-        elif draft.rank and draft.rank.word.about is None and not draft.rank.figure:
-            self.place(Figure("count", mark, "count", table=name), mark)
-        elif draft.target is None and (not draft.figures or self.ranks_it()):
+        elif self.more_figures or (
+            draft.rank and draft.rank.word.about is None and not draft.rank.figure
+        ):
+            self.place(Figure("count", mark, "count", table=name))
+        elif draft.target is None and (not draft.figures or self.is_ranked()):
             draft.target = Target(mark, noun.plural, table=name)
-        elif draft.target and not draft.target.table and not draft.target.grain:
-            if self.link == "preposition" and not draft.figures:
-                draft.target.table = name
-            else:
-                draft.related.append(name)
         elif draft.target and draft.target.table == name:
             return
+        elif self.joiner:
+            raise Stuck("I do not understand the two together", self.joiner.text, mark.text)
+        elif (
+            draft.target
+            and draft.target.columns
+            and not draft.target.table
+            and self.link == "preposition"
+            and not draft.figures
+        ):
+            draft.target.table = name
         else:
             draft.related.append(name)
 
-    def ranks_it(self) -> bool:
+    def is_ranked(self) -> bool:
         """Whether a noun after a figure is what is ranked: "highest revenue product"."""
         before = self.last.what if self.last else None
-        return self.draft.rank is not None and self.link == "" and isinstance(before, MeasureNoun)
+        return self.draft.rank is not None and isinstance(before, MeasureNoun)
 
     def counted(self, mark: Mark, noun: TableNoun) -> None:
         """A table under a function: counted, or, for an order-like table, its value."""
+        self.refuse_not()
         said, last = self.functions[-1][0], self.functions[-1][1].function
-        words = said.text.casefold().split()
-        if last == "sum" and words[0] in _SUMMING:
-            if not self.figures.order_like(noun.table):
+        order_like = self.figures.order_like(noun.table)
+        if last == "sum" and said.text.casefold().split()[0] in _SUMMING:
+            if not order_like:
                 raise Stuck(f"{noun.table} has no one figure to add up", said.text, mark.text)
             self.note(said, f"adding up the value of {noun.table}")
-            self.place(self.made("revenue", mark), mark)
+            self.place(self.summed(mark, "revenue"))
         elif last in ("count", "count_distinct"):
-            self.functions[-1] = (said, Aggregate("count"))
-            self.place(self.made("count", mark, noun.table), mark)
+            self.draft.distinct = self.draft.distinct or last == "count_distinct"
+            self.place(self.counting(mark, noun.table))
         elif last == "sum" or noun.plural:
             self.functions.append((mark, Aggregate("count")))
-            self.place(self.made("count", mark, noun.table), mark)
-        elif self.figures.order_like(noun.table):
-            self.place(self.made("value", mark, noun.table), mark)
+            self.place(self.counting(mark, noun.table))
+        elif order_like:
+            self.place(self.valued(mark, noun.table))
         else:
             raise Stuck("it is not said of what", said.text, mark.text)
 
     def column(self, mark: Mark, noun: ColumnNoun) -> None:
         draft, ref = self.draft, _ref(noun)
-        following = self.ahead()
-        if following == Word("is"):
-            following = self.ahead(1)
-        kind = self.figures.column(ref).kind
+        following = self.ahead(1) if self.ahead() == Word("is") else self.ahead()
         self.note(mark, f"{ref.table}.{ref.column}")
         if isinstance(following, ValueNoun) and _sense_ref(following) == ref and not self.by:
             return
-        self.refuse_joiner("or")
-        if kind in ("date", "timestamp") and not self.functions:
-            if self.by or draft.date:
+        self.refuse_or()
+        if self.figures.column(ref).kind in ("date", "timestamp") and not self.functions:
+            self.refuse_not()
+            if self.by or self.sort or draft.date:
                 raise Stuck("I group dates by day, month and so on", mark.text)
             draft.date = ref
-            return
-        if isinstance(following, Compare | Number) and self.numeric(ref) and not self.functions:
-            self.refuse_joiner("not")
-            return
-        if self.functions:
+        elif isinstance(following, Compare | Number) and self.numeric(ref) and not self.functions:
+            self.refuse_not()
+        elif self.functions:
+            self.refuse_not()
             self.measured(mark, ref)
         elif self.negation:
-            draft.filters.append(Missing(ref))
+            self.keep(mark, Missing(ref))
             self.negation = None
         elif self.sort:
             draft.sort, self.sort = ref, None
@@ -409,19 +346,18 @@ class _Reader:
             else:
                 draft.sort = ref
             self.by = None
-        elif self.by or self.more:
+        elif self.by or self.more_groups:
             draft.groupings.append(Grouping(mark, column=ref, per=self.per))
             self.by = None
         elif self.ranked(mark, noun, ref):
             return
-        elif (draft.target is None and not draft.figures) or (
-            draft.target is None and self.ranks_it()
-        ):
+        elif draft.target is None and (not draft.figures or self.is_ranked()):
             draft.target = Target(mark, noun.plural, columns=[ref])
         elif (
             draft.target
             and (draft.target.columns or self.link == "with")
-            and (not draft.figures and not draft.target.grain)
+            and not draft.figures
+            and not draft.target.grain
         ):
             draft.target.columns.append(ref)
         else:
@@ -430,24 +366,24 @@ class _Reader:
     def ranked(self, mark: Mark, noun: ColumnNoun, ref: ColumnRef) -> bool:
         """A column after a superlative: "highest price", "most cities", "most common city"."""
         draft, rank = self.draft, self.draft.rank
-        if not rank or rank.figure or rank.column or (draft.target and rank.word.about == "time"):
+        if not rank or rank.figure or rank.column:
             return False
         about = rank.word.about
-        if about == "rows" and draft.target is None:
-            draft.target = Target(mark, noun.plural, columns=[ref])
-            return True
         if about is None and not self.numeric(ref):
-            self.place(Figure("column", mark, "count_distinct", column=ref), mark)
+            self.place(Figure("column", mark, "count_distinct", column=ref))
             return True
         if about in (None, "size") and self.numeric(ref):
             if draft.target is None:
-                name = "max" if rank.word.descending else "min"
+                name: Function = "max" if rank.word.descending else "min"
                 draft.figures.append(Figure("column", mark, name, column=ref))
                 draft.rank = None
-            elif draft.target.table == ref.table:
+            elif draft.target.table == ref.table and not draft.target.columns:
                 rank.column = ref
             else:
                 raise Stuck("it is not said how to add it up", mark.text)
+            return True
+        if about == "rows" and draft.target is None:
+            draft.target = Target(mark, noun.plural, columns=[ref])
             return True
         return False
 
@@ -459,78 +395,86 @@ class _Reader:
             function = "count_distinct"
         elif function in ("sum", "avg", "median") and not self.numeric(ref):
             raise Stuck("it holds no numbers", said.text, mark.text)
-        self.functions.pop()
+        names = self.waiting_functions()
         figure = Figure("column", mark, function, column=ref)
-        names = [each.function for _, each in self.functions]
-        self.functions.clear()
-        self.place(self.rest(figure, names), mark)
-
-    def is_key(self, ref: ColumnRef) -> bool:
-        table = self.figures.table(ref.table)
-        return ref.column in table.primary_key or any(
-            ref.column in key.columns for key in table.foreign_keys
-        )
+        self.place(self.finish(figure, names[:-1]))
 
     def value(self, mark: Mark, noun: ValueNoun) -> None:
         draft, ref, value = self.draft, _sense_ref(noun), noun.senses[0].value
-        if self.by or (self.functions and not isinstance(self.ahead(), TableNoun | Compare)):
-            at_fault = self.by or self.functions[-1][0]
-            raise Stuck("I expected a name after it, not a value", at_fault.text, mark.text)
+        if self.by:
+            raise Stuck("I expected a name after it, not a value", self.by.text, mark.text)
+        if self.functions and isinstance(self.ahead(), Verb) and self.counts_item(ref):
+            self.place(self.summed(mark, "units"))
+        elif self.functions and not isinstance(self.ahead(), TableNoun | ValueNoun | MeasureNoun):
+            raise Stuck("I expected a name after it, not a value", self.functions[-1][0].text)
         last = draft.filters[-1] if draft.filters else None
-        alike = isinstance(last, Among) and last.ref == ref
-        if isinstance(last, Among) and alike and not self.negation:
-            draft.filters[-1] = Among(ref, (*last.values, value), last.negated)
-            if self.joiner and self.joiner.what != Word("or"):
-                draft.anded.add(ref)
-            elif not self.joiner:
+        if isinstance(last, Among) and last.ref == ref and not self.negation:
+            if not self.joiner:
                 raise Stuck("two values side by side", mark.text)
+            draft.filters.pop()
+            self.keep(mark, Among(ref, (*last.values, value), last.negated))
+            if self.joiner.what != Word("or"):
+                draft.anded.add(ref)
         else:
-            self.refuse_joiner("or")
-            draft.filters.append(Among(ref, (value,), negated=self.negation is not None))
+            self.refuse_or()
+            self.keep(mark, Among(ref, (value,), negated=self.negation is not None))
         verb = "is not" if self.negation else "is"
         self.negation = None
         self.note(mark, f"{ref.table}.{ref.column} {verb} {value!r}")
+
+    def counts_item(self, ref: ColumnRef) -> bool:
+        """ "how many Teddy Bears were sold": one thing by its name, counted in units."""
+        trade = self.figures.trade
+        return (
+            trade is not None
+            and ref.table == trade.item
+            and [each.function for _, each in self.functions] == ["count"]
+        )
 
     # Verbs and comparisons --------------------------------------------------------------------
 
     def verb(self, mark: Mark, verb: Verb) -> None:
         draft = self.draft
-        self.refuse_joiner("or")
-        if self.negation:
-            if draft.never_verb:
-                raise Stuck("two negations", mark.text)
-            draft.never_verb = verb
-            self.negation = None
-            self.note(mark, "no such row may exist")
+        self.refuse_or()
+        if not self.negation:
+            draft.verbs.append((mark, verb))
             return
-        draft.verbs.append((mark, verb))
+        if draft.never_verb:
+            raise Stuck("two negations", mark.text)
+        draft.never_verb = verb
+        self.negation = None
+        self.note(mark, "no such row may exist")
 
     def compare(self, mark: Mark, compare: Compare) -> None:
         draft = self.draft
-        self.refuse_joiner("or")
-        if self.negation:
-            raise Stuck("I do not understand what it excludes", self.negation.text)
+        self.refuse_or()
+        self.refuse_not()
         before, following = self.last.what if self.last else None, self.ahead()
-        if isinstance(following, TableNoun) and not compare.about_price:
+        if isinstance(following, TableNoun | MeasureNoun) and not compare.about_price:
             after = self.marks[self.at]
             self.at += 1
-            figure = Figure("count", after, "count", table=following.table)
-            if self.ahead() == MeasureNoun("value"):
+            if isinstance(following, TableNoun):
+                if self.ahead() == MeasureNoun("value"):
+                    raise Stuck("I do not understand the comparison", mark.text)
+                figure = Figure("count", after, "count", table=following.table)
+                self.note(mark, f"how many rows of {following.table} belong to each")
+            elif following.name == "value":
                 raise Stuck("I do not understand the comparison", mark.text)
+            else:
+                figure = Figure(following.name, after)
             draft.thresholds.append((figure, compare))
-            self.note(mark, f"how many rows of {following.table} belong to each")
-        elif isinstance(following, MeasureNoun) and following.name != "value":
-            after = self.marks[self.at]
-            self.at += 1
-            draft.thresholds.append((Figure(following.name, after), compare))
         elif (
             isinstance(before, ColumnNoun)
             and self.numeric(_ref(before))
-            and not (compare.about_price)
+            and not compare.about_price
         ):
             ref = _ref(before)
-            draft.filters.append(Comparison(ref, compare.operator, compare.low, compare.high))
-        elif isinstance(before, MeasureNoun) and draft.target and draft.figures:
+            self.keep(mark, Comparison(ref, compare.operator, compare.low, compare.high))
+        elif (
+            isinstance(before, MeasureNoun)
+            and draft.figures
+            and (draft.target or draft.figures[0].kind == "count")
+        ):
             draft.thresholds.append((draft.figures[-1], compare))
         else:
             draft.bare.append((mark, compare))

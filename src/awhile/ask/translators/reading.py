@@ -67,16 +67,20 @@ def reading_of(intent: Intent, figures: Figures) -> str:
         return _groups(intent, figures)
     if isinstance(intent, Listing):
         return _listing(intent, figures)
-    return _pairs(intent)
+    return _pairs(intent, figures)
 
 
 def _groups(intent: Groups, figures: Figures) -> str:
     said = [_measure(each) for each in intent.measures]
     groups = " and ".join(_dimension(each) for each in intent.dimensions)
     having = "".join(f", only those with {_threshold(each)}" for each in intent.having)
-    where = _condition(intent.where)
+    where = _condition(
+        intent.where,
+        intent.dimensions[0].table if intent.include_empty else intent.measures[0].of.table,
+        figures,
+    )
     if intent.count_groups:
-        text = f"How many {_plural(intent.dimensions[0])} there are{where}{having}."
+        text = f"The number of {_plural(intent.dimensions[0])}{where}{having}."
     else:
         each = f" for each {groups}" if groups else ""
         text = _capital(f"{_listed(said)}{each}{where}{having}") + "."
@@ -132,6 +136,8 @@ def _measure(measure: Measure, short: bool = False) -> str:
         what = f"{' '.join(column_words(of.column))} of {_words(of.table)}"
     if measure.per:
         return f"{_FUNCTIONS[measure.function]} {what} per {_dimension(measure.per)}"
+    if measure.part:
+        return f"share (from 0 to 1) of the {what} for which {_filter(measure.part)}"
     if measure.share:
         return f"share of the total {what} (from 0 to 1)"
     if isinstance(of, Rows):
@@ -160,15 +166,17 @@ def _threshold(each: Threshold) -> str:
     return f"a {_measure(each.measure, short=True)} of {_OPERATORS[each.operator]} {bound}"
 
 
-def _condition(condition: Condition) -> str:
-    said = [_filter(each) for each in condition.filters]
-    if condition.never:
-        inside = f" with {_listed(said)}" if said else ""
-        return f", only those without any {_words(condition.related[0])}{inside}"
-    text = f", only where {_listed(said)}" if said else ""
-    if condition.related:
-        names = _listed([_words(table) for table in condition.related])
-        text += f", only those with {names}" if not said else f" in their {names}"
+def _condition(condition: Condition, base: str, figures: Figures) -> str:
+    """Conditions on the rows themselves, then those on their related rows, as compiled."""
+    near = figures.joins.reach(base)
+    own = [_filter(each) for each in condition.filters if each.ref.table in near]
+    inside = [_filter(each) for each in condition.filters if each.ref.table not in near]
+    related = [table for table in condition.related if table not in near]
+    text = f", only where {_listed(own)}" if own else ""
+    if inside or related:
+        names = _listed([_words(table) for table in related]) or "related rows"
+        where = f" where {_listed(inside)}" if inside else ""
+        text += f", only those {'without any' if condition.never else 'that have'} {names}{where}"
     return text
 
 
@@ -202,7 +210,7 @@ def _listing(intent: Listing, figures: Figures) -> str:
         )
     )
     head = "The different values of " if intent.distinct else "The "
-    text = f"{head}{what}{_condition(intent.where)}."
+    text = f"{head}{what}{_condition(intent.where, intent.table, figures)}."
     if intent.order and isinstance(intent.order.by, ColumnRef):
         end = "highest" if intent.order.descending else "lowest"
         column = intent.order.by.column
@@ -215,12 +223,12 @@ def _listing(intent: Listing, figures: Figures) -> str:
     return text
 
 
-def _pairs(intent: Pairs) -> str:
+def _pairs(intent: Pairs, figures: Figures) -> str:
     item, basket = _words(intent.item.table), " ".join(table_words(intent.basket_table))
     end = "most" if intent.descending else "least"
     return (
         f"Pairs of different {item} that appear in the same {basket}, with the number of such "
-        f"{_words(intent.basket_table)}{_condition(intent.where)}. "
+        f"{_words(intent.basket_table)}{_condition(intent.where, intent.lines, figures)}. "
         f"The {intent.limit} {end} frequent pairs are shown."
     )
 

@@ -1,0 +1,80 @@
+"""One question being put together: its draft, the schema's figures, and what both settle.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.contract import Meaning
+from awhile.ask.translators.doubts import Stuck
+
+if TYPE_CHECKING:
+    from awhile.ask.translators.draft import Draft
+    from awhile.ask.translators.figures import Figures, Trade
+    from awhile.ask.translators.intent import EntityDimension
+    from awhile.ask.translators.marks import Mark
+
+__all__ = ["Case"]
+
+
+class Case:
+    """A draft with the schema it is about."""
+
+    def __init__(self, draft: Draft, figures: Figures) -> None:
+        self.draft = draft
+        self.figures = figures
+        self.joins = figures.joins
+
+    def note(self, mark: Mark, meaning: str) -> None:
+        """Tells what words were taken to mean."""
+        self.draft.meanings.append(Meaning(mark.text, meaning))
+
+    def subject(self) -> str:
+        """The table whose rows are counted or listed. Raises `Stuck`."""
+        draft = self.draft
+        for figure in draft.figures:
+            if figure.kind == "count":
+                return figure.table
+        if draft.target and draft.target.table:
+            return draft.target.table
+        if draft.target and draft.target.columns:
+            return draft.target.columns[0].table
+        for figure in draft.figures:
+            if figure.column:
+                return figure.column.table
+            found = self.figures.revenue() if figure.kind == "revenue" else self.figures.units()
+            if len(found) == 1:
+                return found[0].table
+        if draft.target and draft.target.grain and self.figures.trade:
+            return self.figures.trade.header
+        raise Stuck("it does not say what to show")
+
+    def trade(self, *words: str) -> Trade:
+        """Who buys what. Raises `Stuck` with `words` where the schema does not say."""
+        if self.figures.trade is None:
+            raise Stuck("no table here clearly holds purchases or sales", *words)
+        return self.figures.trade
+
+    def event_for(self, subject: str, *words: str) -> str:
+        """The table of the trade that says a row of `subject` took part in it."""
+        trade = self.trade(*words)
+        if subject in (trade.lines, trade.header):
+            return subject
+        return trade.header if subject in self.joins.reach(trade.header) else trade.lines
+
+    def entity(self, table: str, mark: Mark) -> EntityDimension:
+        """One group for each row of the table. Raises `Stuck` where rows have no key."""
+        found = self.figures.entity(table)
+        if found is None:
+            raise Stuck(f"{table} has no key to tell its rows apart", mark.text)
+        return found
+
+    def reworded(self, old: str, new: str) -> str:
+        """The question with the first `old` replaced; unchanged where it is not found."""
+        return self.draft.question.replace(old, new, 1)
+
+    def continued(self, words: str) -> str:
+        """The question with words added at its end."""
+        return f"{self.draft.question.rstrip(' ?.!')} {words}"

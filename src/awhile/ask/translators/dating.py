@@ -1,0 +1,107 @@
+"""Which date column a time of the question is about.
+
+Source: ours. Said outright ("joined in 2025"), or that of the event spoken of ("ordered last
+month"), or the only one near. "Customers last year" has two readings and is asked back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.contract import Choice
+from awhile.ask.translators.doubts import Stuck, Undecided
+from awhile.ask.translators.figures import column_words
+
+if TYPE_CHECKING:
+    from awhile.ask.translators.case import Case
+    from awhile.ask.translators.intent import ColumnRef
+    from awhile.ask.translators.marks import Mark
+
+__all__ = ["date_of", "event_date"]
+
+_BEGAN = (
+    "joined",
+    "created",
+    "registered",
+    "signed",
+    "hired",
+    "added",
+    "opened",
+    "started",
+    "since",
+    "launched",
+    "introduced",
+)
+
+
+def date_of(case: Case, table: str, mark: Mark) -> ColumnRef:
+    """The date column meant for rows of `table`. Raises `Stuck`."""
+    draft, figures = case.draft, case.figures
+    if draft.date:
+        return draft.date
+    if draft.new:
+        own = [each for each in figures.dates(table) if column_words(each.column)[0] in _BEGAN]
+        if len(own) != 1:
+            raise Stuck(f"I do not know since when a row of {table} exists", draft.new.text)
+        return own[0]
+    found = figures.nearest_dates(table)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(f"{each.table}.{each.column}" for each in found)
+        raise Stuck(f"{table} has several dates ({names}); say which one", mark.text)
+    raise Stuck(f"{table} has no dates", mark.text)
+
+
+def event_date(case: Case, mark: Mark) -> ColumnRef:
+    """The date column for a period or a time group of the whole question. Raises `Doubt`."""
+    draft, figures = case.draft, case.figures
+    if draft.date or draft.new:
+        return date_of(case, case.subject(), mark)
+    trade = figures.trade
+    if trade and draft.rank and draft.rank.word.about == "events":
+        return date_of(case, trade.header, mark)
+    money = ("revenue", "units", "value")
+    if trade and any(each.kind in money for each in draft.figures):
+        return date_of(case, trade.lines, mark)
+    subject = case.subject()
+    events = [*draft.never, *draft.related]
+    for figure, _ in draft.thresholds:
+        if figure.kind == "count":
+            events.append(figure.table)
+        elif trade:
+            events.append(trade.lines)
+    for event in events:
+        if figures.nearest_dates(event) and event not in case.joins.reach(subject):
+            return date_of(case, event, mark)
+    # A group by a table of many rows for one of the subject makes those rows the events.
+    for grouping in draft.groupings:
+        table = grouping.column.table if grouping.column else grouping.table
+        if table and table not in case.joins.reach(subject) and figures.nearest_dates(table):
+            return date_of(case, table, mark)
+    _not_either(case, subject, mark)
+    return date_of(case, subject, mark)
+
+
+def _not_either(case: Case, subject: str, mark: Mark) -> None:
+    """Customers "last year" may have joined or bought then; orders can only be of then."""
+    trade, draft = case.figures.trade, case.draft
+    if trade is None or subject in (trade.header, trade.lines):
+        return
+    if subject not in case.joins.reach(trade.lines):
+        return
+    said = draft.figures[0].mark if draft.figures else draft.target.mark if draft.target else mark
+    choices: list[Choice] = []
+    for date in case.figures.dates(subject):
+        verb = " ".join(column_words(date.column)[:1])
+        choices.append(
+            Choice(f"when they {verb}", case.reworded(said.text, f"{said.text} that {verb}"))
+        )
+    if subject == trade.buyer:
+        choices.append(
+            Choice("when they ordered", case.reworded(said.text, f"{said.text} that ordered"))
+        )
+    elif subject == trade.item:
+        sold = f"different {said.text} that were sold"
+        choices.append(Choice("when they were sold", case.reworded(said.text, sold)))
+    raise Undecided(f"Which date of {said.text} do you mean?", tuple(choices), mark.text)

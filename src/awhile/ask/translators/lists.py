@@ -1,0 +1,106 @@
+"""Lists of rows and pairs of things in one basket, as SQLGlot trees.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.figures import table_words
+from awhile.ask.translators.intent import ColumnRef
+from awhile.ask.translators.sources import Sources, unique
+
+if TYPE_CHECKING:
+    from awhile.ask.translators.intent import Listing, Pairs
+
+__all__ = ["Lists"]
+
+
+class Lists(Sources):
+    """Compiles what has no figures but a count of pairs."""
+
+    def listing(self, intent: Listing) -> exp.Select:
+        tables, tests = self.where(intent.table, intent.where)
+        wanted = [*(each.table for each in intent.columns), *tables]
+        if intent.order and isinstance(intent.order.by, ColumnRef):
+            wanted.append(intent.order.by.table)
+        if any(each not in self.joins.reach(intent.table) for each in wanted):
+            raise Stuck("these columns are not of the same rows")
+        tree = self.source(intent.table, wanted)
+        names = unique([each.column for each in intent.columns])
+        for each, name in zip(intent.columns, names, strict=True):
+            tree = tree.select(self.alias(self.ref(each), name))
+        for test in tests:
+            tree = tree.where(test)
+        if intent.distinct:
+            tree = tree.distinct()
+            for place, _ in enumerate(intent.columns, 1):
+                tree = tree.order_by(exp.Ordered(this=exp.Literal.number(str(place)), desc=False))
+        if intent.order and isinstance(intent.order.by, ColumnRef):
+            tree = tree.order_by(
+                exp.Ordered(
+                    this=self.ref(intent.order.by), desc=intent.order.descending, nulls_first=False
+                )
+            )
+            card = self.schema.table(intent.table)
+            for key in card.primary_key if card else ():
+                tree = tree.order_by(exp.Ordered(this=self.column(intent.table, key), desc=False))
+        return tree.limit(intent.limit) if intent.limit else tree
+
+    def pairs(self, intent: Pairs) -> exp.Select:
+        """Each item once for each basket first, so that two lines of one item are no pair."""
+        tables, tests = self.where(intent.lines, intent.where)
+        baskets = self.source(intent.lines, tables).distinct()
+        for column in (*intent.basket_columns, intent.item_column):
+            baskets = baskets.select(self.column(intent.lines, column))
+        for test in tests:
+            baskets = baskets.where(test)
+        same = [
+            exp.EQ(this=self.column("one", c), expression=self.column("other", c))
+            for c in intent.basket_columns
+        ]
+        order = exp.LT(
+            this=self.column("one", intent.item_column),
+            expression=self.column("other", intent.item_column),
+        )
+        counted = (
+            exp.Select()
+            .from_(self.table("baskets", "one"))
+            .join(self.table("baskets", "other"), on=exp.and_(*same, order, copy=False))
+        )
+        for side in ("one", "other"):
+            column = self.column(side, intent.item_column)
+            counted = counted.select(self.alias(column, f"{side}_item")).group_by(column.copy())
+        how_often = "times_together"
+        counted = counted.select(self.alias(exp.Count(this=exp.Star()), how_often))
+        tree = exp.Select().from_(self.table("pairs"))
+        shown = self.shown(intent.item)
+        for side in ("one", "other"):
+            own = "_".join(table_words(intent.item.table))
+            home = f"{side}_{own}"
+            on = exp.EQ(
+                this=self.column(home, intent.item.key[0]),
+                expression=self.column("pairs", f"{side}_item"),
+            )
+            tree = tree.join(self.table(intent.item.table, home), on=on)
+            for name in shown:
+                tree = tree.select(
+                    self.alias(
+                        self.column(home, name),
+                        f"{home}_{name}" if name not in intent.item.key else f"{side}_{name}",
+                    )
+                )
+        tree = tree.select(self.column("pairs", how_often))
+        tree = tree.order_by(
+            exp.Ordered(
+                this=self.column("pairs", how_often), desc=intent.descending, nulls_first=False
+            )
+        )
+        for side in ("one", "other"):
+            tree = tree.order_by(exp.Ordered(this=self.column("pairs", f"{side}_item"), desc=False))
+        tree = tree.with_("baskets", as_=baskets).with_("pairs", as_=counted)
+        return tree.limit(intent.limit) if intent.limit else tree

@@ -1,0 +1,153 @@
+"""What a reader has pending between two nouns, and the figures it makes from functions.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.contract import Meaning
+from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.draft import Draft, Figure
+from awhile.ask.translators.english import PEOPLE
+from awhile.ask.translators.figures import table_words
+from awhile.ask.translators.marks import ColumnNoun, GrainNoun, TableNoun, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from awhile.ask.translators.figures import Figures
+    from awhile.ask.translators.intent import ColumnRef, Filter, Function
+    from awhile.ask.translators.marks import Aggregate, Mark, Recognised, Role
+
+__all__ = ["Pending"]
+
+
+class Pending:
+    """The words that wait for the noun they rule: `by`, a function, a negation, a sorting."""
+
+    def __init__(self, question: str, marks: Sequence[Mark], figures: Figures) -> None:
+        self.draft = Draft(question)
+        self.marks = marks
+        self.figures = figures
+        self.at: int = 0
+        self.by: Mark | None = None
+        self.per = False
+        self.functions: list[tuple[Mark, Aggregate]] = []
+        self.negation: Mark | None = None
+        self.link: Role | None = None
+        self.joiner: Mark | None = None
+        self.sort: Mark | None = None
+        self.share: Mark | None = None
+        self.last: Mark | None = None
+        self.more_groups = False
+        self.more_figures = False
+
+    def check_nothing_waits(self) -> None:
+        """Raises `Stuck` for a word whose noun never came."""
+        for waiting in (self.by, self.negation, self.sort, self.share):
+            if waiting:
+                raise Stuck("nothing follows it that it could apply to", waiting.text)
+        if self.functions:
+            raise Stuck("it is not said of what", self.functions[0][0].text)
+
+    def ahead(self, steps: int = 0) -> Recognised | None:
+        """What the next mark was recognised as, or the one `steps` after it."""
+        place = self.at + steps
+        return self.marks[place].what if place < len(self.marks) else None
+
+    def note(self, mark: Mark, meaning: str) -> None:
+        self.draft.meanings.append(Meaning(mark.text, meaning))
+
+    def keep(self, mark: Mark, condition: Filter) -> None:
+        """One more condition, and where it was said."""
+        self.draft.filters.append(condition)
+        self.draft.places[condition] = mark.start
+
+    def refuse_or(self) -> None:
+        if self.joiner and self.joiner.what == Word("or"):
+            raise Stuck("I only understand it between values of one column", self.joiner.text)
+
+    def refuse_not(self) -> None:
+        if self.negation:
+            raise Stuck("I do not understand what it excludes", self.negation.text)
+
+    def numeric(self, ref: ColumnRef) -> bool:
+        return self.figures.column(ref).kind in ("integer", "number")
+
+    def is_key(self, ref: ColumnRef) -> bool:
+        table = self.figures.table(ref.table)
+        return ref.column in table.primary_key or any(
+            ref.column in key.columns for key in table.foreign_keys
+        )
+
+    def is_people(self, table: str) -> bool:
+        return any(word in PEOPLE for word in table_words(table))
+
+    def waiting_functions(self) -> list[Function]:
+        """The functions that wait, which then wait no more."""
+        names: list[Function] = [each.function for _, each in self.functions]
+        self.functions.clear()
+        return names
+
+    def counting(self, mark: Mark, table: str) -> Figure:
+        """A count of rows; "average number of orders" has an outer function."""
+        names = self.waiting_functions()
+        return self.finish(Figure("count", mark, "count", table=table), names[:-1])
+
+    def valued(self, mark: Mark, table: str) -> Figure:
+        """The value of rows of an order-like table."""
+        names = self.waiting_functions()
+        figure = Figure("value", mark, names.pop() if names else None, table=table)
+        return self.finish(figure, names)
+
+    def summed(self, mark: Mark, name: str) -> Figure:
+        """Revenue or units; a function other than a sum is taken over those of each unit."""
+        names = self.waiting_functions()
+        if name == "revenue":
+            return self.finish(Figure("revenue", mark), names)
+        return self.finish(Figure("units", mark), names[:-1] if names[-1:] == ["count"] else names)
+
+    def finish(self, figure: Figure, functions: Sequence[Function]) -> Figure:
+        """Puts the outer function and the share on a figure; a sum of sums is the sum."""
+        outer: list[Function] = [name for name in functions if name != "sum"]
+        if len(outer) > 1 or any(name.startswith("count") for name in outer):
+            raise Stuck("too many functions one upon another", figure.mark.text)
+        figure.outer = outer[0] if outer else None
+        figure.share = self.share is not None
+        self.share = None
+        return figure
+
+    def place(self, figure: Figure) -> None:
+        """A figure's place: what a ranking ranks by, what a list is sorted by, or an answer."""
+        draft, rank = self.draft, self.draft.rank
+        if self.sort or (self.by and draft.target and not rank):
+            if draft.sort or draft.groupings:
+                raise Stuck("it is not clear what is sorted", figure.mark.text)
+            draft.sort = figure
+            self.sort = self.by = None
+        elif self.by and (not rank or rank.figure or draft.groupings):
+            raise Stuck("one groups by names or dates, not by a figure", self.by.text)
+        self.by = None
+        if rank and not rank.figure and not rank.column:
+            self.rank_by(figure)
+        draft.figures.append(figure)
+
+    def rank_by(self, figure: Figure) -> None:
+        """ "the highest revenue": what is ranked by it, or, of nothing else, just the maximum."""
+        draft, rank = self.draft, self.draft.rank
+        if rank is None or rank.word.about not in (None, "rank", "size"):
+            return
+        ranked = draft.target or isinstance(self.ahead(), GrainNoun | ColumnNoun | TableNoun)
+        if not rank.word.also_aggregate or ranked:
+            rank.figure = figure
+            return
+        if figure.outer or figure.function:
+            raise Stuck("too many functions one upon another", rank.mark.text, figure.mark.text)
+        name: Function = "max" if rank.word.descending else "min"
+        if figure.kind == "value":
+            figure.function = name
+        else:
+            figure.outer = name
+        draft.rank = None

@@ -1,0 +1,200 @@
+"""Rows in SQL: names, joins along keys, and conditions, as SQLGlot trees.
+
+Source: ours. Identifiers come from the schema card, values become literals; no text of a question
+is ever parsed as SQL.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.intent import Among, ColumnRef, Comparison, During, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from decimal import Decimal
+
+    from awhile.ask.schema import Schema
+    from awhile.ask.translators.intent import Condition, EntityDimension, Filter
+    from awhile.ask.translators.joins import Joins
+    from awhile.ask.translators.marks import Operator
+
+__all__ = ["Sources", "compared", "unique"]
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_COMPARE: dict[Operator, type[exp.Binary]] = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "<": exp.LT,
+    "<=": exp.LTE,
+}
+
+
+class Sources:
+    """Where rows come from, for one schema."""
+
+    def __init__(self, schema: Schema, joins: Joins) -> None:
+        self.schema = schema
+        self.joins = joins
+        keywords = Dialect.get_or_raise(schema.dialect).tokenizer_class.KEYWORDS
+        self.reserved = {word for word in keywords if word.isalpha()}
+
+    # Names ------------------------------------------------------------------------------------
+
+    def name(self, text: str) -> exp.Identifier:
+        plain = bool(_PLAIN.match(text)) and text.upper() not in self.reserved
+        return exp.to_identifier(text, quoted=not plain)
+
+    def table(self, name: str, alias: str | None = None) -> exp.Table:
+        home, _, own = name.rpartition(".")
+        table = exp.Table(this=self.name(own), db=self.name(home) if home else None)
+        if alias:
+            table.set("alias", exp.TableAlias(this=self.name(alias)))
+        return table
+
+    def column(self, table: str, column: str) -> exp.Column:
+        return exp.Column(this=self.name(column), table=self.name(table.rpartition(".")[2]))
+
+    def ref(self, ref: ColumnRef) -> exp.Column:
+        return self.column(ref.table, ref.column)
+
+    def alias(self, made: exp.Expr, name: str) -> exp.Expr:
+        if isinstance(made, exp.Column) and made.name == name:
+            return made
+        return exp.Alias(this=made, alias=self.name(name))
+
+    def shown(self, entity: EntityDimension) -> tuple[str, ...]:
+        """A name that may be shared needs the key beside it."""
+        card = self.schema.table(entity.table)
+        assert card is not None
+        if len(entity.labels) == 1:
+            column = card.column(entity.labels[0])
+            if (
+                column
+                and column.distinct_count is not None
+                and (column.distinct_count == card.row_count)
+            ):
+                return entity.labels
+        return (*entity.key, *(each for each in entity.labels if each not in entity.key))
+
+    # Rows -------------------------------------------------------------------------------------
+
+    def source(self, base: str, tables: Iterable[str]) -> exp.Select:
+        """SELECT FROM the base table joined with everything it must look up."""
+        tree = exp.Select().from_(self.table(base))
+        joined = {base}
+        for wanted in tables:
+            for hop in self.joins.path(base, wanted):
+                if hop.key.table in joined:
+                    continue
+                joined.add(hop.key.table)
+                on = exp.and_(
+                    *(
+                        exp.EQ(
+                            this=self.column(hop.table, own),
+                            expression=self.column(hop.key.table, other),
+                        )
+                        for own, other in zip(
+                            hop.key.columns, hop.key.referenced_columns, strict=True
+                        )
+                    ),
+                    copy=False,
+                )
+                kind = (
+                    "inner"
+                    if self.always_found(hop.table, hop.key.columns, hop.key.declared)
+                    else "left"
+                )
+                tree = tree.join(self.table(hop.key.table), on=on, join_type=kind)
+        return tree
+
+    def always_found(self, table: str, columns: Sequence[str], declared: bool) -> bool:
+        card = self.schema.table(table)
+        assert card is not None
+        found = [card.column(name) for name in columns]
+        return declared and not any(each is None or each.nullable for each in found)
+
+    def where(self, base: str, condition: Condition) -> tuple[list[str], list[exp.Expr]]:
+        """The tables to join and the conditions on rows of `base`."""
+        reach = self.joins.reach(base)
+        direct = [each for each in condition.filters if each.ref.table in reach]
+        far = [each for each in condition.filters if each.ref.table not in reach]
+        related = [table for table in condition.related if table not in reach]
+        tests = [self.test(each) for each in direct]
+        if condition.never and not related:
+            raise Stuck("what is ruled out always exists, so the answer would be empty")
+        if far or related:
+            exists = self.exists(base, far, related)
+            tests.append(exp.Not(this=exists) if condition.never else exists)
+        return [each.ref.table for each in direct], tests
+
+    def exists(self, base: str, far: Sequence[Filter], related: Sequence[str]) -> exp.Exists:
+        tables = list(dict.fromkeys([*related, *(each.ref.table for each in far)]))
+        finest = self.joins.base([base, *tables])
+        if finest is None:
+            names = " and ".join([base, *tables])
+            raise Stuck(f"{names} are not linked by keys in a way that I can follow")
+        path = self.joins.path(finest, base)
+        last = path[-1]
+        tree = self.source(finest, [*(hop.table for hop in path), *tables]).select("1")
+        for own, other in zip(last.key.columns, last.key.referenced_columns, strict=True):
+            tree = tree.where(
+                exp.EQ(this=self.column(last.table, own), expression=self.column(base, other))
+            )
+        for each in far:
+            tree = tree.where(self.test(each))
+        return exp.Exists(this=tree)
+
+    def test(self, each: Filter) -> exp.Expr:
+        column = self.ref(each.ref)
+        match each:
+            case Among():
+                values = [exp.Literal.string(value) for value in each.values]
+                if len(values) == 1:
+                    kind = exp.NEQ if each.negated else exp.EQ
+                    return kind(this=column, expression=values[0])
+                among = exp.In(this=column, expressions=values)
+                return exp.Not(this=among) if each.negated else among
+            case Comparison():
+                return compared(column, each.operator, each.low, each.high)
+            case During():
+                tests: list[exp.Expr] = []
+                for bound, kind in ((each.period.start, exp.GTE), (each.period.end, exp.LT)):
+                    if bound:
+                        day = exp.Cast(
+                            this=exp.Literal.string(bound.isoformat()),
+                            to=exp.DataType.build("date"),
+                        )
+                        tests.append(kind(this=column.copy(), expression=day))
+                return exp.and_(*tests, copy=False)
+            case Missing():
+                return exp.Is(this=column, expression=exp.Null())
+
+
+def compared(left: exp.Expr, operator: Operator, low: Decimal, high: Decimal | None) -> exp.Expr:
+    """`left` against one number or two."""
+    if operator == "between":
+        top = low if high is None else high
+        return exp.Between(this=left, low=_number(low), high=_number(top))
+    return _COMPARE[operator](this=left, expression=_number(low))
+
+
+def _number(value: Decimal) -> exp.Expr:
+    return exp.Literal.number(f"{value:f}")
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """The names, the second of two equal ones numbered: a result may not hold a name twice."""
+    seen: dict[str, int] = {}
+    made: list[str] = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        made.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return made
