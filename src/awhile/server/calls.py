@@ -9,6 +9,7 @@ progress, for as long as it takes.
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -148,12 +149,13 @@ class Calls:
     ) -> HandlerResult:
         _, worker = self._opened()
         budget = None if not takes_tasks else _budget(options)
-        kept = False
+        kept, told = False, _Told(ctx)
         try:
             async with anyio.create_task_group() as beside:
-                beside.start_soon(_tell_progress, ctx, running.run)
+                beside.start_soon(_tell_progress, told, running.run)
                 await running.settle(budget)
                 beside.cancel_scope.cancel()
+            await told.tell_latest(running.run)
             if running.ending is not None:
                 return answer(running.ending)
             with anyio.CancelScope(shield=True):
@@ -251,15 +253,11 @@ def _body_of_request(
     return body
 
 
-async def _tell_progress(ctx: ServerRequestContext[Any, Any], run: Run) -> None:
-    told, seen = _Told(ctx), 0
-    if not told.wanted:
-        return
-    while True:
+async def _tell_progress(told: _Told, run: Run) -> None:
+    seen = 0
+    while told.wanted:
         seen = await run.progress.bell.wait(seen)
-        report = run.progress.latest
-        if report is not None:
-            await told.tell(report.done, report.total, report.message)
+        await told.tell_latest(run)
         await anyio.sleep(INTERVAL_SECONDS)
 
 
@@ -271,6 +269,12 @@ class _Told:
         self._last: tuple[float, float | None, str | None] | None = None
         self.wanted = bool(ctx.meta) and ctx.meta.get("progress_token") is not None
 
+    async def tell_latest(self, run: Run) -> None:
+        """Send what the run reported last, if that is new."""
+        report = run.progress.latest
+        if report is not None:
+            await self.tell(report.done, report.total, report.message)
+
     async def tell(self, done: float | None, total: float | None, message: str | None) -> None:
         """Send what is new. Without a number, the count of notifications is the progress."""
         if not self.wanted:
@@ -280,6 +284,6 @@ class _Told:
         if before is not None and value <= before[0]:
             if (total, message) == before[1:]:
                 return
-            value, total = before[0] + 1e-6, None
-        self._last = value, total, message
+            value, total = math.nextafter(before[0], math.inf), None
         await self._ctx.session.report_progress(value, total, message)
+        self._last = value, total, message

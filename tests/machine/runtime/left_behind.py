@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-import apsw
 import psutil
 
 PATIENCE_SECONDS = 5
@@ -18,7 +18,7 @@ FOR_GOOD = {"child spawner"}
 
 
 @contextmanager
-def nothing_left_behind(folder: Path) -> Iterator[None]:
+def nothing_left_behind(folder: Path) -> Generator[None]:
     """Fail if the block leaves a thread, a child process, or a lease in a store of ``folder``."""
     threads, children = set(threading.enumerate()), _children()
     yield
@@ -45,9 +45,6 @@ def _children() -> set[int]:
 
 
 def _leased(file: Path) -> list[str]:
-    connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        rows = connection.execute("select task_id from task where lease_worker is not null")
-        return [f"{task_id} in {file.name}" for (task_id,) in rows]
-    finally:
-        connection.close()
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as store:
+        rows = store.execute("select task_id from task where lease_worker is not null").fetchall()
+    return [f"the lease of {task_id} in {file.name}" for (task_id,) in rows]

@@ -1,0 +1,184 @@
+"""Progress: on the stream of a call that waits, and in the task of one that does not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import anyio
+import anyio.from_thread
+import pytest
+from mcp.server.mcpserver import Context
+
+from awhile import Run
+from tests.interaction.server.conftest import App
+from tests.interaction.server.peer import Json, run_facts
+
+pytestmark = pytest.mark.anyio
+
+
+def values(progress: list[Json]) -> list[float]:
+    return [one["progress"] for one in progress]
+
+
+@pytest.mark.parametrize("token", [0, "", 7, "abc"])
+async def test_the_callers_own_token_is_echoed(app: App, token: int | str) -> None:
+    """Spec: MCP, progress: any string or integer, 0 and "" included."""
+
+    @app.tool(inline_seconds=10)
+    async def work(run: Run) -> str:
+        run.report(1, 2, "half")
+        return "done"
+
+    async with app.serving() as peer:
+        reply = await peer.call("work", meta={"progressToken": token})
+    assert [one["progressToken"] for one in reply.progress] == [token]
+
+
+async def test_without_a_token_nothing_is_told(app: App) -> None:
+    """Spec: MCP, progress; field case B2."""
+
+    @app.tool(inline_seconds=10)
+    async def work(run: Run) -> str:
+        run.report(1, 2, "half")
+        return "done"
+
+    async with app.serving() as peer:
+        assert (await peer.call("work")).notifications == []
+
+
+async def test_what_is_told_rises_strictly_and_ends_before_the_answer(app: App) -> None:
+    """Spec: MCP, progress: "MUST increase". Ours: field case B3.
+
+    `Peer.ask` fails if anything follows the answer.
+    """
+
+    @app.tool(run_in="thread", inline_seconds=10)
+    def work(run: Run) -> str:
+        for done in (1, 1, 0.5, 2, 1.5, 1e12, 3, 1e12, 5):
+            run.report(done, None, f"at {done}")
+            run.wait(0.11)  # longer than the interval in which reports are joined
+        return "done"
+
+    async with app.serving() as peer:
+        reply = await peer.call("work", meta={"progressToken": "p"})
+    told = values(reply.progress)
+    assert len(told) == 8  # the second 1 says nothing new
+    assert all(before < after for before, after in pairwise(told))
+
+
+async def test_the_last_report_is_told_before_the_answer(app: App) -> None:
+    """Ours: reports are joined to about ten a second, and the last one is never lost (B4)."""
+
+    @app.tool(inline_seconds=10)
+    async def work(run: Run) -> str:
+        for done in range(1, 10_001):
+            run.report(done, 10_000, f"row {done}")
+            if done % 1000 == 0:
+                await anyio.sleep(0)
+        return "done"
+
+    async with app.serving() as peer:
+        reply = await peer.call("work", meta={"progressToken": "p"})
+    assert len(reply.progress) <= 20
+    assert reply.progress[-1].items() >= {"progress": 10_000, "message": "row 10000"}.items()
+
+
+async def test_odd_numbers_are_told_as_what_they_honestly_are(app: App) -> None:
+    """Ours: field case B4: NaN, infinity, a total that was passed."""
+
+    @app.tool(inline_seconds=10)
+    async def work(run: Run) -> str:
+        run.report(float("nan"), float("inf"), "no number")
+        await anyio.sleep(0.15)
+        run.report(5, 3, "more than there was")
+        return "done"
+
+    async with app.serving() as peer:
+        reply = await peer.call("work", meta={"progressToken": "p"})
+    assert [(one["progress"], one.get("total"), one["message"]) for one in reply.progress] == [
+        (0, None, "no number"),
+        (5, None, "more than there was"),
+    ]
+
+
+async def test_a_tools_own_context_reports_into_its_task(app: App) -> None:
+    """Ours: an unmodified tool's `ctx.report_progress` becomes the status message, token or not."""
+    go = anyio.Event()
+
+    @app.tool(task_support="required")
+    async def work(ctx: Context[Any, Any]) -> str:
+        await ctx.report_progress(3, 4, "three of four")
+        await go.wait()
+        return "done"
+
+    async with app.serving() as peer:
+        ids: list[str] = []
+        metas: list[Json] = [{}, {"progressToken": "p"}]
+        for meta in metas:
+            reply = await peer.call("work", meta=meta)
+            task_id = reply.result["taskId"]
+            task = await peer.until(task_id, lambda t: t["statusMessage"] == "three of four")
+            assert run_facts(task)["progress"]["total"] == 4
+            ids.append(task_id)
+        go.set()
+        for task_id in ids:
+            await peer.ended(task_id)
+
+
+async def test_a_thread_reports_by_its_context_too(app: App) -> None:
+    """Ours: the SDK's way for sync tools, `anyio.from_thread.run`, keeps working."""
+
+    @app.tool(run_in="thread", inline_seconds=10)
+    def work(ctx: Context[Any, Any]) -> str:
+        anyio.from_thread.run(ctx.report_progress, 1, 2, "from a thread")
+        return "done"
+
+    async with app.serving() as peer:
+        reply = await peer.call("work", meta={"progressToken": "p"})
+    assert reply.text == "done"
+    assert [one["message"] for one in reply.progress] == ["from a thread"]
+
+
+async def test_a_slow_poller_loses_no_step(app: App) -> None:
+    """Ours: decision 7: the history of messages is in every answer, numbered without gaps."""
+    go = anyio.Event()
+
+    @app.tool(task_support="required")
+    async def work(run: Run) -> str:
+        for number in range(1, 31):
+            run.report(number, 30, f"step {number}")
+        await go.wait()
+        run.report(30, 30, "the very last step")
+        return "done"
+
+    async with app.serving() as peer:
+        task_id = await peer.start("work")
+        go.set()
+        task = await peer.ended(task_id)
+    steps = run_facts(task)["steps"]
+    assert [step["message"] for step in steps] == [
+        *(f"step {number}" for number in range(1, 31)),
+        "the very last step",
+    ]
+    assert [step["seq"] for step in steps] == list(range(1, 32))
+    assert task["statusMessage"] == "Finished."
+
+
+async def test_what_was_said_before_the_call_became_a_task_is_part_of_it(app: App) -> None:
+    """Ours: the handle itself already has the latest message."""
+    go = anyio.Event()
+
+    @app.tool(inline_seconds=0.05)
+    async def work(run: Run) -> str:
+        run.report(1, 2, "first")
+        run.report(1, 2, "second")
+        await go.wait()
+        return "done"
+
+    async with app.serving() as peer:
+        created = (await peer.call("work")).result
+        assert created["statusMessage"] == "second"
+        assert [one["message"] for one in run_facts(created)["steps"]] == ["first", "second"]
+        go.set()
+        await peer.ended(created["taskId"])
