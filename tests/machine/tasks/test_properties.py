@@ -42,6 +42,8 @@ KINDS: list[st.SearchStrategy[Event]] = [
     st.builds(ev.StopConfirmed, generation=st.just(0), how=HOWS),
     st.builds(ev.WorkerLost),
 ]
+UNENDING = KINDS[:7]
+"""Those that come more often, so that lives are long enough for a second claim, a stop, a loss."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,11 @@ class Happening:
 LIVES = st.lists(
     st.builds(
         Happening,
-        event=st.one_of(KINDS),
+        event=st.one_of(*KINDS, *UNENDING * 3),
         behind=st.sampled_from([0, 0, 0, 0, 0, 0, -1, 1]),
         later_ms=st.sampled_from([0, 1, 1, 50, TERM, -30]),
     ),
+    min_size=20,
     max_size=40,
 )
 
@@ -80,7 +83,7 @@ def a_task(held: bool, attempts: int, keep_ms: int | None) -> TaskRecord:
 
 TASKS = st.builds(
     a_task,
-    held=st.booleans(),
+    held=st.sampled_from([True, True, False]),
     attempts=st.integers(1, 3),
     keep_ms=st.sampled_from([None, 0, 1000]),
 )
@@ -125,7 +128,7 @@ def changes(record: TaskRecord, happenings: list[Happening]) -> list[tuple[TaskR
 
 
 @given(TASKS, LIVES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_sequence_of_events_leaves_a_terminal_state(
     record: TaskRecord, happenings: list[Happening]
 ) -> None:
@@ -138,7 +141,7 @@ def test_no_sequence_of_events_leaves_a_terminal_state(
 
 
 @given(TASKS, LIVES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_sequence_of_events_loses_a_result(
     record: TaskRecord, happenings: list[Happening]
 ) -> None:
@@ -154,7 +157,7 @@ def test_no_sequence_of_events_loses_a_result(
 
 
 @given(TASKS, LIVES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_sequence_of_events_reuses_an_input_key(
     record: TaskRecord, happenings: list[Happening]
 ) -> None:
@@ -173,7 +176,7 @@ def test_no_sequence_of_events_reuses_an_input_key(
 
 
 @given(TASKS, LIVES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_last_updated_moves_exactly_with_a_visible_change_and_never_back(
     record: TaskRecord, happenings: list[Happening]
 ) -> None:
@@ -189,7 +192,7 @@ def test_last_updated_moves_exactly_with_a_visible_change_and_never_back(
 
 
 @given(TASKS, LIVES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_fenced_never_change_anything(record: TaskRecord, happenings: list[Happening]) -> None:
     for before, event, after in live(record, happenings):
         generation = getattr(event, "generation", before.generation)
@@ -200,7 +203,7 @@ def test_the_fenced_never_change_anything(record: TaskRecord, happenings: list[H
 
 
 @given(TASKS, LIVES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_task_always_has_somebody_to_run_it_or_to_end_it(
     record: TaskRecord, happenings: list[Happening]
 ) -> None:
@@ -220,7 +223,7 @@ def test_a_task_always_has_somebody_to_run_it_or_to_end_it(
 
 
 @given(TASKS, LIVES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_words_and_facts_fit_the_status(
     record: TaskRecord, happenings: list[Happening]
 ) -> None:
@@ -246,7 +249,7 @@ def test_the_properties_exercise_every_kind_of_event() -> None:
     accepted: set[type[Event]] = set()
 
     @given(TASKS, LIVES)
-    @settings(max_examples=400, deadline=None, derandomize=True)
+    @settings(max_examples=200, deadline=None, derandomize=True)
     def collect(record: TaskRecord, happenings: list[Happening]) -> None:
         accepted.update(event.__class__ for _, event, _ in changes(record, happenings))
 
