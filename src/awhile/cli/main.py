@@ -52,7 +52,7 @@ def _load(entry_point: EntryPoint) -> Callable[..., Any]:
     def not_installed(ctx: typer.Context) -> None:
         raise reason
 
-    not_installed.__doc__ = "Not installed: pip install 'awhile[ask]' brings it."
+    not_installed.__doc__ = "Not completely installed; run it to see what is missing."
     return not_installed
 
 

@@ -1,0 +1,122 @@
+"""``awhile app``: the page, and the MCP server behind it, as two processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import webbrowser
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+import typer
+
+from awhile.ask.cli.child import ServerChild, ServerNotStarted
+from awhile.ask.cli.folder import DataFolder
+from awhile.ask.web import serve_page
+from awhile.cli.screen import err
+from awhile.cli.settings import Effective, option, read_settings
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskStatus
+
+
+def app(
+    ctx: typer.Context,
+    database: Annotated[str | None, option("database")] = None,
+    sample: Annotated[str | None, option("sample")] = None,
+    open_browser: Annotated[bool | None, option("open_browser")] = None,
+    page_port: Annotated[str | None, option("page_port")] = None,
+    port: Annotated[str | None, option("port")] = None,
+    data_folder: Annotated[str | None, option("data_folder")] = None,
+    store: Annotated[str | None, option("store")] = None,
+    slots: Annotated[str | None, option("slots")] = None,
+    queries_at_once: Annotated[str | None, option("queries_at_once")] = None,
+    lease_seconds: Annotated[str | None, option("lease_seconds")] = None,
+    drain_seconds: Annotated[str | None, option("drain_seconds")] = None,
+    row_budget: Annotated[str | None, option("row_budget")] = None,
+    byte_budget_mb: Annotated[str | None, option("byte_budget_mb")] = None,
+    query_seconds: Annotated[str | None, option("query_seconds")] = None,
+    memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
+) -> None:
+    """Open the page: ask in plain language, watch, stop, and read the answers.
+
+    Prints the page's address as the first line of standard output; it carries the key to the
+    page, so treat it like a password. Ctrl-C ends the page and the server behind it.
+    """
+    effective = read_settings(ctx.params)
+    try:
+        anyio.run(_app, effective)
+    except ServerNotStarted as not_started:
+        raise typer.Exit(not_started.exit_code) from None  # the server has said why
+    except KeyboardInterrupt:
+        err().print("Stopped.")
+
+
+async def _app(effective: Effective) -> None:
+    settings = effective.settings
+    token = DataFolder(settings.data_folder).page_token()
+    port = _port(effective, "port")
+    page_port = _port(effective, "page_port")
+    server = ServerChild(effective, port=port)
+
+    def ready(url: str) -> None:
+        sys.stdout.write(f"{url}\n")
+        sys.stdout.flush()
+        if sys.stdout.isatty():
+            err().print("Whoever has this address can read and stop everything.", style="dim")
+            err().print("Ctrl-C stops.", style="dim")
+        if settings.open_browser and _has_display():
+            webbrowser.open(url)
+
+    async with anyio.create_task_group() as beside:
+        await beside.start(_end_on_signals, server, beside.cancel_scope)
+        async with server.running(), anyio.create_task_group() as watching:
+            watching.start_soon(server.keep_running)
+            await serve_page(server.url, token, port=page_port, on_ready=ready)
+            watching.cancel_scope.cancel()
+        beside.cancel_scope.cancel()
+
+
+async def _end_on_signals(
+    server: ServerChild, everything: anyio.CancelScope, *, task_status: TaskStatus[None]
+) -> None:
+    """End on the first signal, kill the server on the second one.
+
+    While the page is served, uvicorn takes the signals; it raises them again once it has stopped.
+    """
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        with anyio.CancelScope(shield=True):
+            asked = False
+            async for _ in signals:
+                if asked:
+                    server.kill()
+                asked = True
+                everything.cancel()
+
+
+def _port(effective: Effective, name: str) -> int:
+    """The port to use: a free one if the usual one is taken and nobody insists on it."""
+    settings = effective.settings
+    port = settings.port if name == "port" else settings.page_port
+    if effective.given(name) or port == 0:
+        return port
+    with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, port))
+        except OSError:
+            err().print(f"Port {port} is taken; using a free one.", style="dim")
+            return 0
+    return port
+
+
+def _has_display() -> bool:
+    if sys.platform in {"darwin", "win32"}:
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+__all__ = ["app"]

@@ -1,0 +1,238 @@
+"""``awhile ask`` and ``awhile attach``: a question, its waiting, its answer."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import anyio
+import typer
+from rich.text import Text
+
+from awhile.ask.cli import shown
+from awhile.ask.cli.child import ServerNotStarted
+from awhile.ask.cli.reach import found, reached
+from awhile.ask.cli.rows import write_csv, write_json
+from awhile.cli import ends
+from awhile.cli.attend import attend, stop_words
+from awhile.cli.interrupts import Interrupts
+from awhile.cli.screen import err, out, visible, visible_lines
+from awhile.cli.settings import Effective, option, read_settings
+from awhile.client import CancelOutcome
+from awhile.client.display import result_text
+from awhile.errors import Cancelled, SettingsError, ToolFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from awhile.ask.cli.reach import Reached
+    from awhile.cli.attend import Attended
+    from awhile.client import Handle
+
+Format = Literal["screen", "json", "csv"]
+
+JSON = typer.Option("--json", help="Print the whole answer, every row of it, as one JSON object.")
+CSV = typer.Option("--csv", help="Print every row as CSV, exactly as the database has it.")
+
+
+def ask(
+    ctx: typer.Context,
+    question: Annotated[
+        str, typer.Argument(help="The question, in plain language; '-' reads standard input.")
+    ],
+    sql: Annotated[
+        bool, typer.Option("--sql", help="Take it as one SELECT and run that instead.")
+    ] = False,
+    as_json: Annotated[bool, JSON] = False,
+    as_csv: Annotated[bool, CSV] = False,
+    server_url: Annotated[str | None, option("server_url")] = None,
+    database: Annotated[str | None, option("database")] = None,
+    sample: Annotated[str | None, option("sample")] = None,
+    data_folder: Annotated[str | None, option("data_folder")] = None,
+    ledger: Annotated[str | None, option("ledger")] = None,
+) -> None:
+    """Ask the database a question and wait for the table.
+
+    Ctrl-C asks the server to stop, keeps watching, and says what came of it; pressed again, it
+    leaves at once and says how to come back.
+    """
+    text = (sys.stdin.read() if question == "-" else question).strip()
+    if not text:
+        raise SettingsError(
+            "The question is empty, so there is nothing to ask. Write it in quotes."
+        )
+    request = ("run_sql", {"sql": text}) if sql else ("ask", {"question": text})
+    _run(read_settings(ctx.params), _format(as_json, as_csv), request)
+
+
+def attach(
+    ctx: typer.Context,
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a run, or its beginning.")],
+    as_json: Annotated[bool, JSON] = False,
+    as_csv: Annotated[bool, CSV] = False,
+    server_url: Annotated[str | None, option("server_url")] = None,
+    data_folder: Annotated[str | None, option("data_folder")] = None,
+    ledger: Annotated[str | None, option("ledger")] = None,
+) -> None:
+    """Come back to a run: watch it to its end, or see how it ended.
+
+    Ctrl-C does what it does for `awhile ask`.
+    """
+    _run(read_settings(ctx.params), _format(as_json, as_csv), run_id)
+
+
+def _format(as_json: bool, as_csv: bool) -> Format:
+    if as_json and as_csv:
+        raise SettingsError("--json and --csv are both given, and only one can be printed.")
+    return "json" if as_json else "csv" if as_csv else "screen"
+
+
+Request = tuple[str, dict[str, Any]]
+"""A tool and its arguments."""
+
+
+def _run(effective: Effective, form: Format, what: Request | str) -> None:
+    """Wait for a request, or a run by its id; ends the command with an exit code."""
+    while True:
+        try:
+            end = anyio.run(_Asking(effective, form).to_the_end, what)
+        except ServerNotStarted as not_started:
+            raise typer.Exit(not_started.exit_code) from None  # the server has said why
+        if isinstance(end, int):
+            raise typer.Exit(end)
+        chosen = _choose(end)
+        if chosen is None:
+            raise typer.Exit(ends.NOT_ANSWERED)
+        what = ("ask", {"question": chosen})
+
+
+def _choose(choices: list[dict[str, str]]) -> str | None:
+    """The question somebody at the terminal picks; None where nobody is there, or picks none."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    while True:
+        err().print(f"Which one? (1 to {len(choices)}, Enter for none) ", end="")
+        said = sys.stdin.readline().strip()
+        if not said:
+            return None
+        if said.isdecimal() and 1 <= int(said) <= len(choices):
+            return choices[int(said) - 1]["question"]
+
+
+class _Asking:
+    """One request, from reaching a server to its answer."""
+
+    def __init__(self, effective: Effective, form: Format) -> None:
+        self._effective = effective
+        self._form: Format = form
+        self._sent = False
+        self._handle: Handle | None = None
+
+    async def to_the_end(self, what: Request | str) -> int | list[dict[str, str]]:
+        """The exit code, or the choices of a question that came back."""
+        end: int | list[dict[str, str]] = ends.CANCELLED
+        async with Interrupts.listening() as interrupts, anyio.create_task_group() as beside:
+            beside.start_soon(self._leave_early, interrupts, beside.cancel_scope)
+            if isinstance(what, str):
+                end = await self._come_back(what, interrupts)
+            else:
+                end = await self._ask(*what, interrupts)
+            beside.cancel_scope.cancel()
+        return end
+
+    async def _ask(
+        self, tool: str, arguments: Mapping[str, Any], interrupts: Interrupts
+    ) -> int | list[dict[str, str]]:
+        async with reached(self._effective) as there:
+            if err().is_terminal and not there.own:
+                err().print(f"Asking {visible(there.database)} at {there.url}", style="dim")
+            # A key makes the call safe to repeat: it finds the run it has already started.
+            keyed = {**arguments, "request_key": secrets.token_hex(16)}
+            self._sent = True
+            self._handle = await there.server.start(tool, keyed)
+            return await self._wait(there, self._handle, interrupts)
+
+    async def _come_back(self, run_id: str, interrupts: Interrupts) -> int | list[dict[str, str]]:
+        async with found(self._effective, run_id) as (there, handle):
+            self._handle = handle
+            return await self._wait(there, handle, interrupts)
+
+    async def _leave_early(self, interrupts: Interrupts, everything: anyio.CancelScope) -> None:
+        """Ctrl-C before there is anything to stop."""
+        await interrupts.wait(1)
+        if self._handle is None and self._sent:
+            await interrupts.wait(2)
+        if self._handle is None:
+            asked = "It may have been asked: `awhile tasks` shows." if self._sent else "Not asked."
+            err().print(f"Left. {asked}")
+            everything.cancel()
+
+    async def _wait(
+        self, there: Reached, handle: Handle, interrupts: Interrupts
+    ) -> int | list[dict[str, str]]:
+        attended = await attend(handle, interrupts, estimate=True)
+        if words := stop_words(attended, handle.id):
+            err().print(words, soft_wrap=True)
+        if attended.left:
+            return _how_to_come_back(attended, handle, there)
+        try:
+            result = await handle.result()
+        except ToolFailed as no:
+            answer: Mapping[str, Any] = no.result.get("structuredContent") or {}
+            return await self._print(there, answer, result_text(no.result) or str(no))
+        except Cancelled as why:
+            if not attended.stop_asked:  # by somebody else
+                err().print(str(why), soft_wrap=True)
+            return ends.CANCELLED
+        return await self._print(there, result.structured_content or {}, None)
+
+    async def _print(
+        self, there: Reached, answer: Mapping[str, Any], failure: str | None
+    ) -> int | list[dict[str, str]]:
+        end = _end_of(answer, failure)
+        if self._form == "json":
+            if end == ends.RESULT:
+                await write_json(there, answer, sys.stdout)
+            else:
+                said = dict(answer) or {"error": {"message": failure}}
+                sys.stdout.write(json.dumps(said, ensure_ascii=False, indent=2) + "\n")
+            return end
+        if end == ends.RESULT:
+            if self._form == "csv":
+                await write_csv(there, answer, sys.stdout)
+            else:
+                shown.show_answer(answer, out())
+            return end
+        screen = err()
+        if refusal := answer.get("refusal"):
+            shown.show_refusal(refusal, screen)
+        elif back := answer.get("question_back"):
+            shown.show_question_back(back, screen)
+            return shown.choices(back) if self._form == "screen" else end
+        elif error := answer.get("error"):
+            shown.show_error(error, answer.get("sql"), screen)
+        else:
+            screen.print(Text(visible_lines(failure or "The server gave no answer."), style="red"))
+        return end
+
+
+def _end_of(answer: Mapping[str, Any], failure: str | None) -> int:
+    if answer.get("refusal") or answer.get("question_back"):
+        return ends.NOT_ANSWERED
+    if failure is not None or answer.get("error") or answer.get("columns") is None:
+        return ends.FAILED
+    return ends.RESULT
+
+
+def _how_to_come_back(attended: Attended, handle: Handle, there: Reached) -> int:
+    if handle.id is not None:
+        own = " The server started for it ends with this command." if there.own else ""
+        err().print(f"Come back with: awhile attach {handle.id}.{own}", soft_wrap=True)
+    if attended.outcome is CancelOutcome.NOT_STOPPED_YET:
+        return ends.NOT_STOPPED
+    return ends.CANCELLED
+
+
+__all__ = ["ask", "attach"]

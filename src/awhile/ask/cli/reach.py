@@ -1,0 +1,168 @@
+"""Reaching a server: the one named, else one that runs here, else one started for the purpose."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import anyio.to_thread
+
+from awhile.ask.cli.child import ServerChild
+from awhile.ask.cli.folder import DataFolder
+from awhile.cli.screen import err
+from awhile.client import Ledger, connect
+from awhile.errors import ProtocolFailed, RemoteError, SettingsError, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from awhile.cli.settings import Effective
+    from awhile.client import Handle, RemoteServer
+
+ANSWER_SECONDS = 3.0
+"""A server of this machine that has not answered by then is not used."""
+
+ID_LETTERS = 32
+"""How long a whole run id is (`awhile.runtime`: 128 random bits)."""
+MOST_RUNS = 1000
+
+
+@asynccontextmanager
+async def reached(
+    effective: Effective, *, prefer: str | None = None, start: bool = True
+) -> AsyncGenerator[Reached]:
+    """A server that answers. One that had to be started ends with the block.
+
+    Args:
+        effective: the settings; ``server_url`` is the only choice where it is given.
+        prefer: a URL to try before those that are running here.
+        start: whether to start a server if none answers.
+
+    Raises:
+        Unreachable: none answers.
+        SettingsError: what answers is no server of ours.
+        ServerNotStarted: one was started and ended at once.
+    """
+    settings = effective.settings
+    folder = DataFolder(settings.data_folder)
+    async with AsyncExitStack() as stack:
+        ledger = await anyio.to_thread.run_sync(Ledger, settings.ledger)
+        stack.callback(ledger.close)
+        if settings.server_url is not None:
+            yield await _connected(stack, settings.server_url, ledger)
+            return
+        for url in _candidates(effective, folder, prefer):
+            trying = AsyncExitStack()
+            try:
+                with anyio.fail_after(ANSWER_SECONDS):
+                    server = await _connected(trying, url, ledger)
+            except (RemoteError, SettingsError, TimeoutError):
+                await trying.aclose()
+                continue
+            stack.push_async_exit(trying)
+            yield server
+            return
+        if not start:
+            raise Unreachable(
+                "No server is running here. Start one with `awhile app` or `awhile serve`, or name "
+                "one with --url."
+            )
+        if err().is_terminal:
+            err().print("No server is running here; starting one.", style="dim")
+        child = ServerChild(effective, port=0)
+        await stack.enter_async_context(child.running())
+        server = await _connected(stack, child.url, ledger)
+        server.own = True
+        yield server
+
+
+class Reached:
+    """A server, what it serves, and whether it ends with this command."""
+
+    def __init__(self, server: RemoteServer, url: str, database: str, ledger: Ledger) -> None:
+        self.server = server
+        self.url = url
+        self.database = database
+        self.ledger = ledger
+        self.own = False
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The structured result of a tool that answers at once.
+
+        Raises:
+            RemoteError: it refused, or did not answer.
+        """
+        return await _call(self.server, tool, arguments)
+
+
+@asynccontextmanager
+async def found(effective: Effective, run_id: str) -> AsyncGenerator[tuple[Reached, Handle]]:
+    """A run by its id, or by a beginning that only one run has, at a server that answers.
+
+    Raises:
+        SettingsError: no run's id begins so, or several do.
+        the errors of `reached`.
+    """
+    async with reached(effective, prefer=await _last_seen_at(effective, run_id)) as there:
+        whole = await _whole_id(there, run_id)
+        yield there, await there.server.resume(whole)
+
+
+async def _last_seen_at(effective: Effective, run_id: str) -> str | None:
+    """The server the ledger has a run noted for."""
+
+    def look() -> str | None:
+        ledger = Ledger(effective.settings.ledger)
+        try:
+            servers = [one.server for one in ledger.entries() if one.task_id.startswith(run_id)]
+        finally:
+            ledger.close()
+        return servers[0] if servers and servers[0].startswith("http") else None
+
+    return await anyio.to_thread.run_sync(look)
+
+
+async def _whole_id(there: Reached, beginning: str) -> str:
+    if len(beginning) == ID_LETTERS:
+        return beginning
+    runs = (await there.call("list_runs", {"limit": MOST_RUNS}))["runs"]
+    ids = [str(run["run_id"]) for run in runs]
+    matching = [each for each in ids if beginning and each.startswith(beginning)]
+    if len(matching) == 1:
+        return matching[0]
+    what = f"{len(matching)} runs have" if matching else "No run has"
+    raise SettingsError(
+        f"{what} an id that begins with {beginning!r}. `awhile tasks` lists them; give enough of "
+        "the id."
+    )
+
+
+def _candidates(effective: Effective, folder: DataFolder, prefer: str | None) -> list[str]:
+    wanted = effective.settings.database
+    urls = [] if prefer is None else [prefer]
+    for running in folder.running_servers():
+        # A database somebody chose must be the one that is asked; else whatever is being served.
+        if wanted is None or running.database == str(wanted):
+            urls.append(running.url)
+    return list(dict.fromkeys(urls))
+
+
+async def _connected(stack: AsyncExitStack, url: str, ledger: Ledger) -> Reached:
+    server = await stack.enter_async_context(connect(url, ledger=ledger))
+    try:
+        described = await _call(server, "describe_database", {})
+    except ProtocolFailed as no:
+        raise SettingsError(
+            f"The server at {url!r} is not one to ask a database ({no}). Give the URL that "
+            "`awhile serve` printed."
+        ) from no
+    return Reached(server, url, str(described.get("name", "")), ledger)
+
+
+async def _call(server: RemoteServer, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    result = await server.call(tool, dict(arguments))
+    return cast("dict[str, Any]", result.structured_content or {})
+
+
+__all__ = ["MOST_RUNS", "Reached", "found", "reached"]

@@ -1,0 +1,71 @@
+"""All rows of a run, for other programs: as CSV or as JSON, exact, a page in memory at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from typing import TextIO
+
+    from awhile.ask.cli.reach import Reached
+
+PAGE_ROWS = 1000
+
+Row = list[str | None]
+
+
+async def all_rows(reached: Reached, answer: Mapping[str, Any]) -> AsyncGenerator[list[Row]]:
+    """The rows of a finished run, page by page; those the answer carries are not asked for again.
+
+    Raises:
+        RemoteError: the server refused a page, or did not answer.
+    """
+    first: list[Row] = answer.get("rows") or []
+    yield first
+    offset, total = len(first), int(answer.get("row_count") or 0)
+    while offset < total:
+        asked = {"run_id": answer["run_id"], "offset": offset, "limit": PAGE_ROWS}
+        page: list[Row] = (await reached.call("result_rows", asked))["rows"]
+        if not page:
+            return
+        yield page
+        offset += len(page)
+
+
+async def write_csv(reached: Reached, answer: Mapping[str, Any], file: TextIO) -> None:
+    """Every row as CSV (RFC 4180, with bare line feeds). NULL is empty, an empty text is ``""``."""
+    columns: list[dict[str, str]] = answer.get("columns") or []
+    file.write(_csv_line([column["name"] for column in columns]))
+    async for page in all_rows(reached, answer):
+        file.writelines(_csv_line(row) for row in page)
+
+
+async def write_json(reached: Reached, answer: Mapping[str, Any], file: TextIO) -> None:
+    """The whole answer as one JSON object, with every row in ``rows``; cells are text or null."""
+    members = {name: value for name, value in answer.items() if name != "rows"}
+    head = json.dumps(members, ensure_ascii=False, indent=2)
+    file.write(f"{head[:-2]},\n" if members else "{\n")
+    file.write('  "rows": [')
+    between = "\n    "
+    async for page in all_rows(reached, answer):
+        for row in page:
+            file.write(between + json.dumps(row, ensure_ascii=False))
+            between = ",\n    "
+    file.write("\n  ]\n}\n")
+
+
+def _csv_line(cells: Sequence[str | None]) -> str:
+    return ",".join(_csv_cell(cell) for cell in cells) + "\n"
+
+
+def _csv_cell(cell: str | None) -> str:
+    if cell is None:
+        return ""
+    if not cell or any(letter in cell for letter in ',"\r\n') or cell != cell.strip():
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+__all__ = ["all_rows", "write_csv", "write_json"]

@@ -1,0 +1,181 @@
+"""An answer in the terminal: what was understood, the SQL, and a table with every cell as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from awhile.ask.schema import TableColumn
+from awhile.cli.attend import seconds_words
+from awhile.cli.screen import visible, visible_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+NARROWEST_TEXT = 12
+"""A text column may be folded down to this many cells of the terminal, a number never."""
+
+COLUMN_GAP = 2
+NULL = Text("NULL", style="dim italic")
+
+Row = list[str | None]
+
+
+def show_answer(answer: Mapping[str, Any], screen: Console) -> None:
+    """A result: its reading, its SQL, its first rows, and how many there are."""
+    _show_reading(answer, screen)
+    if answer.get("sql"):
+        show_sql(str(answer["sql"]), screen)
+        screen.print()
+    columns: list[dict[str, str]] = answer.get("columns") or []
+    rows: list[Row] = answer.get("rows") or []
+    show_table(columns, rows, screen)
+    screen.print(Text(_footer(answer, len(rows)), style="dim"))
+
+
+def show_sql(sql: str, screen: Console) -> None:
+    """The SQL, coloured where the terminal has colours."""
+    text = visible_lines(sql)
+    if screen.is_terminal:
+        syntax = Syntax(
+            text, "sql", theme="ansi_dark", background_color="default", word_wrap=True, padding=0
+        )
+        screen.print(Padding(syntax, (0, 0, 0, 2)))
+    else:
+        screen.print("\n".join(f"  {line}" for line in text.splitlines()), soft_wrap=True)
+
+
+def show_refusal(refusal: Mapping[str, Any], screen: Console) -> None:
+    """What was not understood, what was, and what can be asked about."""
+    screen.print(Text(visible_lines(str(refusal.get("text", "")))))
+
+
+def show_question_back(back: Mapping[str, Any], screen: Console) -> None:
+    """The question that came back, its choices numbered."""
+    screen.print(Text(visible_lines(str(back.get("text", ""))), style="bold"))
+    for number, choice in enumerate(choices(back), start=1):
+        line = Text.assemble((f"  {number}  ", "bold"), visible(choice["label"]))
+        if choice["question"] != choice["label"]:
+            line.append(f"\n     {visible(choice['question'])}", style="dim")
+        screen.print(line)
+
+
+def choices(back: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The ways to go on, each with ``label`` and ``question``."""
+    return list(back.get("choices") or [])
+
+
+def show_error(error: Mapping[str, Any], sql: str | None, screen: Console) -> None:
+    """Why a query gave no result; where the engine gave a place, it is marked in the SQL."""
+    screen.print(Text(visible_lines(str(error.get("message", ""))), style="red"), soft_wrap=True)
+    line, column = error.get("line"), error.get("column")
+    if sql is None:
+        return
+    lines = sql.splitlines() or [""]
+    if not isinstance(line, int) or not 1 <= line <= len(lines):
+        show_sql(sql, screen)
+        return
+    gutter = f"  {line} | "
+    screen.print(Text(gutter + visible(lines[line - 1])), soft_wrap=True)
+    if isinstance(column, int) and column >= 1:
+        before = cell_len(visible(lines[line - 1][: column - 1]))
+        screen.print(Text(" " * (len(gutter) + before) + "^", style="bold red"), soft_wrap=True)
+
+
+def show_table(columns: Sequence[Mapping[str, str]], rows: Sequence[Row], screen: Console) -> None:
+    """Rows as a table that fits the terminal, or one under the other where it cannot.
+
+    No cell is ever cut: text is folded, and numbers keep their width.
+    """
+    if not columns:
+        return
+    names = [visible(column["name"]) for column in columns]
+    numeric = [_is_number(column) for column in columns]
+    cells = [[None if cell is None else visible(cell) for cell in row] for row in rows]
+    widths = [
+        max([cell_len(names[at]), *(cell_len(row[at] or "NULL") for row in cells)])
+        for at in range(len(columns))
+    ]
+    least = [
+        width if number else min(width, NARROWEST_TEXT)
+        for width, number in zip(widths, numeric, strict=True)
+    ]
+    if screen.is_terminal and sum(least) + COLUMN_GAP * (len(least) - 1) > screen.width:
+        _show_records(names, cells, screen)
+        return
+    if not screen.is_terminal:
+        # Nobody's lines are folded: what reads this has no width.
+        screen.width = max(screen.width, sum(widths) + COLUMN_GAP * len(widths))
+    table = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0), header_style="bold")
+    for name, number, least_width in zip(names, numeric, least, strict=True):
+        table.add_column(
+            Text(name),
+            justify="right" if number else "left",
+            no_wrap=number,
+            overflow="fold",
+            min_width=least_width,
+        )
+    for row in cells:
+        table.add_row(*(NULL if cell is None else Text(cell) for cell in row))
+    screen.print(table)
+
+
+def _show_records(names: Sequence[str], cells: Sequence[Row], screen: Console) -> None:
+    width = min(max(cell_len(name) for name in names), screen.width // 3)
+    for number, row in enumerate(cells, start=1):
+        screen.print(Text(f"Row {number}", style="dim"))
+        record = Table.grid(padding=(0, COLUMN_GAP, 0, 0))
+        record.add_column(style="bold", overflow="fold", width=width)
+        record.add_column(overflow="fold")
+        for name, cell in zip(names, row, strict=True):
+            record.add_row(Text(name), NULL if cell is None else Text(cell))
+        screen.print(record)
+
+
+def _show_reading(answer: Mapping[str, Any], screen: Console) -> None:
+    if not answer.get("reading"):
+        return
+    screen.print(Text(visible_lines(str(answer["reading"]))))
+    meanings: list[dict[str, str]] = answer.get("meanings") or []
+    for one in meanings:
+        words, meaning = visible(one["words"]), visible(one["meaning"])
+        screen.print(Text(f"  {words!r}: {meaning}", style="dim"))
+    screen.print()
+
+
+def _footer(answer: Mapping[str, Any], shown: int) -> str:
+    total = int(answer.get("row_count") or 0)
+    counted = "1 row" if total == 1 else f"{total:,} rows"
+    if answer.get("truncated"):
+        counted = f"The first {counted} of more (the row or byte budget cut the rest)"
+    seconds = answer.get("elapsed_seconds")
+    took = f" in {seconds_words(float(seconds))}" if seconds is not None else ""
+    if shown < total:
+        run_id = answer.get("run_id")
+        return (
+            f"{counted}{took}; {shown:,} are shown here. All of them: "
+            f"awhile attach {run_id} --csv > rows.csv"
+        )
+    return f"{counted}{took}."
+
+
+def _is_number(column: Mapping[str, str]) -> bool:
+    return TableColumn(column["name"], column.get("type", "")).kind in ("integer", "number")
+
+
+__all__ = [
+    "choices",
+    "show_answer",
+    "show_error",
+    "show_question_back",
+    "show_refusal",
+    "show_sql",
+    "show_table",
+]

@@ -1,0 +1,226 @@
+"""Waiting in a terminal: how the work stands, live, and Ctrl-C as a request to stop it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import anyio
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from awhile.cli.screen import err, visible
+from awhile.client import CancelOutcome, State
+from awhile.errors import RemoteError
+from awhile.tasks import StoppedHow
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from rich.console import RenderableType
+
+    from awhile.cli.interrupts import Interrupts
+    from awhile.client import Handle, Now
+
+GIVE_UP_SECONDS = 30.0
+"""How long to wait for a stop to be confirmed before leaving it at "not stopped yet"."""
+
+PLAIN_SECONDS = 10.0
+"""Without a terminal: how often a line says that the same is still going on."""
+
+BAR_WIDTH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Attended:
+    """How the waiting ended."""
+
+    now: Now
+    """How the work stood then."""
+    stop_asked: bool
+    """Whether a stop was wanted."""
+    left: bool
+    """Whether it was left before its end was known: by a second Ctrl-C, or unconfirmed."""
+    outcome: CancelOutcome | None = None
+    """What came of the request to stop, as far as it was waited for."""
+    not_sent: str | None = None
+    """Why the request to stop could not be delivered."""
+
+
+async def attend(
+    handle: Handle, interrupts: Interrupts, *, estimate: bool = False, stop: bool = False
+) -> Attended:
+    """Show how the work stands until it has ended, or is left.
+
+    The first Ctrl-C asks the server to stop and goes on watching; the second one leaves. With
+    ``stop`` the server is asked at once, and the first one leaves.
+
+    Args:
+        handle: the work.
+        interrupts: Ctrl-C; a press from before counts.
+        estimate: whether a percentage is only the engine's estimate, which is then said.
+        stop: whether to ask for a stop to begin with.
+
+    Raises:
+        RemoteError: the server refuses to say how the work stands.
+    """
+    watching = _Watching(handle, interrupts, estimate, stop)
+    return await watching.to_the_end()
+
+
+class _Watching:
+    def __init__(self, handle: Handle, interrupts: Interrupts, estimate: bool, stop: bool) -> None:
+        self._handle = handle
+        self._interrupts = interrupts
+        self._estimate = estimate
+        self._stop = stop
+        self._note: str | None = None
+        self._outcome: CancelOutcome | None = None
+        self._not_sent: str | None = None
+        self._scope = anyio.CancelScope()
+
+    async def to_the_end(self) -> Attended:
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(self._stop_when_asked)
+            beside.start_soon(self._leave_when_asked)
+            with self._scope, self._shown():
+                await self._watch()
+            beside.cancel_scope.cancel()
+        now = self._handle.now
+        # A call that was closed has no task to look at: it "ended" only for this side.
+        unknown = not now.ended or now.state is State.NOT_STOPPED_YET
+        return Attended(
+            now=now,
+            stop_asked=self._stop or self._interrupts.presses > 0,
+            left=unknown,
+            outcome=self._outcome,
+            not_sent=self._not_sent,
+        )
+
+    async def _watch(self) -> None:
+        said, at = "", 0.0
+        async for now in self._handle.watch():
+            if err().is_terminal or now.ended:
+                continue
+            line = visible(self._note or now.words)
+            if line != said or time.monotonic() - at > PLAIN_SECONDS:
+                said, at = line, time.monotonic()
+                err().print(f"{line}{_numbers(now, self._estimate)}", soft_wrap=True)
+
+    async def _stop_when_asked(self) -> None:
+        if not self._stop:
+            await self._interrupts.wait(1)
+        self._note = "Asking the server to stop"
+        try:
+            self._outcome = await self._handle.cancel(give_up_seconds=GIVE_UP_SECONDS)
+        except RemoteError as why:
+            self._not_sent = str(why)
+            self._note = "Stop not sent; the work is unaffected (Ctrl-C leaves it running)"
+            return
+        if self._outcome is CancelOutcome.NOT_STOPPED_YET:
+            self._scope.cancel()
+
+    async def _leave_when_asked(self) -> None:
+        await self._interrupts.wait(1 if self._stop else 2)
+        self._scope.cancel()
+
+    @contextmanager
+    def _shown(self) -> Generator[None]:
+        screen = err()
+        if not screen.is_terminal:
+            yield
+            return
+        spinner = Spinner("dots")
+        with Live(
+            console=screen,
+            get_renderable=lambda: self._line(spinner, screen.width),
+            refresh_per_second=10,
+            transient=True,
+        ):
+            yield
+
+    def _line(self, spinner: Spinner, width: int) -> RenderableType:
+        now = self._handle.now
+        stopping = now.state in (State.CANCEL_REQUESTED, State.NOT_STOPPED_YET)
+        words = now.words if stopping or self._note is None else self._note
+        row = Table.grid(padding=(0, 1))
+        row.add_column(no_wrap=True)
+        row.add_column(no_wrap=True, overflow="ellipsis", ratio=None)
+        cells: list[RenderableType] = [spinner, Text(visible(words), style="bold")]
+        if now.percent is not None and not stopping and width >= 72:
+            row.add_column(width=BAR_WIDTH)
+            cells.append(ProgressBar(total=100, completed=now.percent, width=BAR_WIDTH))
+        row.add_column(no_wrap=True)
+        cells.append(Text(_numbers(now, self._estimate and not stopping).lstrip(", ")))
+        row.add_row(*cells)
+        return row
+
+
+def _numbers(now: Now, estimate: bool) -> str:
+    parts: list[str] = []
+    if now.percent is not None:
+        parts.append(f"{now.percent:.0f} %" + (" (the engine's estimate)" if estimate else ""))
+    elif now.done:
+        parts.append(f"{now.done:,.0f} rows" if estimate else f"{now.done:,.0f}")
+    parts.append(seconds_words(now.elapsed_seconds))
+    return ", " + ", ".join(parts)
+
+
+def seconds_words(seconds: float) -> str:
+    """A duration, as exact as it is worth."""
+    if seconds < 10:
+        return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def stop_words(attended: Attended, run_id: str | None) -> str | None:
+    """What came of the request to stop, in one sentence; None where none was made."""
+    now = attended.now
+    name = f"id {run_id}" if run_id else "no id: the server keeps no tasks"
+    if attended.left:
+        if attended.not_sent is not None:
+            return f"Left; the request to stop did not get through, so it may run on ({name})."
+        if attended.outcome is CancelOutcome.NOT_STOPPED_YET:
+            return f"Not stopped yet; it may still be running ({name})."
+        return f"Left without waiting for the stop to be confirmed; it may still run ({name})."
+    if not attended.stop_asked:
+        return None
+    match now.state:
+        case State.CANCELLED:
+            return f"Cancelled: {_how(now)}."
+        case State.FINISHED | State.FINISHED_ANYWAY:
+            return "It had already finished before it could be stopped."
+        case State.FAILED | State.FAILED_AFTER_CANCEL:
+            return "It failed after you asked it to stop."
+        case _:
+            return f"{now.words}."
+
+
+def _how(now: Now) -> str:
+    how = now.how_stopped
+    after = "" if now.stopped_after_seconds is None else f" after {now.stopped_after_seconds:.2f} s"
+    match how:
+        case StoppedHow.ENGINE_CONFIRMED:
+            return f"confirmed by the engine{after}"
+        case StoppedHow.NEVER_STARTED:
+            return "it had not started"
+        case StoppedHow.PROCESS_ENDED:
+            return f"its process ended{after}"
+        case StoppedHow.COROUTINE_ENDED | StoppedHow.THREAD_RETURNED:
+            return f"the work ended{after}"
+        case StoppedHow.WORKER_LOST:
+            return "the server that ran it is gone"
+        case _:
+            return "the server says that it has stopped"
+
+
+__all__ = ["Attended", "attend", "seconds_words", "stop_words"]
