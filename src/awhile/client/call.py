@@ -11,9 +11,10 @@ import anyio
 import anyio.to_thread
 from mcp_types import HEADER_MISMATCH, INTERNAL_ERROR
 
+from awhile.client.clock import wall_clock_ms
 from awhile.client.display import Known
 from awhile.client.era import CallTool
-from awhile.client.handle import Handle, now_ms
+from awhile.client.handle import Handle
 from awhile.client.ledger import Ledger
 from awhile.client.link import Link, OnInput
 from awhile.client.open_call import OpenCall
@@ -140,7 +141,7 @@ class RemoteServer:
             ProtocolFailed: the server refuses the call.
             LocalError: the server asks something first, and there is no ``on_input``.
         """
-        call = OpenCall(began_at_ms=now_ms())
+        call = OpenCall(began_at_ms=wall_clock_ms())
         known = Known(tool=tool, started_at_ms=call.began_at_ms, changed_at_ms=call.began_at_ms)
         ask = on_input or self._on_input
         era = await self._link.era_or_none()
@@ -234,7 +235,11 @@ class RemoteServer:
     async def _find(self, task_id: str) -> Entry | None:
         if self.ledger is None:
             return None
-        return await anyio.to_thread.run_sync(self.ledger.find, self.name, task_id)
+        try:
+            return await anyio.to_thread.run_sync(self.ledger.find, self.name, task_id)
+        except StoreError as broken:  # the id alone is enough
+            log.warning("What is noted of task %r cannot be read: %s", task_id, broken)
+            return None
 
     async def _follow(
         self,
@@ -264,7 +269,7 @@ class RemoteServer:
                 await handle.fail(broken)
         handle.open_call = None
         if scope.cancelled_caught:
-            await handle.learn(call_closed=True, cancel_asked_at_ms=now_ms())
+            await handle.learn(call_closed=True, cancel_asked_at_ms=wall_clock_ms())
 
     async def _settle(
         self,

@@ -207,7 +207,10 @@ def _detail(state: State, known: Known) -> str | None:
         case State.UNREACHABLE:
             return f"The work itself may be running on. ({known.unreachable_why or 'no answer'})"
         case State.EXPIRED:
-            return "How it ended is not known here; start the work again if it is still wanted."
+            return (
+                "It has expired, or was never known there under this id. How it ended is not "
+                "known here; start the work again if it is still wanted."
+            )
         case State.FAILED | State.FAILED_AFTER_CANCEL:
             return failure_text(task) if task else None
         case State.CANCELLED | State.NOT_STOPPED_YET if task and task.stopped_how:
@@ -276,7 +279,9 @@ def _member(value: Any, name: str) -> Any:
 def _message(task: Snapshot | None) -> str | None:
     if task is None or task.status.ended:
         return None
-    return task.status_message or (task.progress.message if task.progress else None)
+    said = task.progress.message if task.progress else None
+    # Once a stop is asked, our server's status message speaks of that, the progress of the work.
+    return said if said and task.cancel_asked_at_ms is not None else task.status_message or said
 
 
 def _progress(state: State, task: Snapshot | None) -> tuple[float | None, float | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-import time
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +13,7 @@ import anyio.to_thread
 from mcp_types import INTERNAL_ERROR, CallToolResult
 from pydantic import ValidationError
 
+from awhile.client.clock import wall_clock_ms
 from awhile.client.display import (
     GIVE_UP_SECONDS,
     Known,
@@ -137,7 +137,7 @@ class Handle:
     @property
     def now(self) -> Now:
         """How the work stands as far as is known here, without asking anybody."""
-        return show(self._known, now_ms=now_ms())
+        return show(self._known, now_ms=wall_clock_ms())
 
     async def watch(self, *, on_input: OnInput | None = None) -> AsyncGenerator[Now]:
         """Yield how the work stands, at once and whenever something changed, up to the end.
@@ -222,7 +222,7 @@ class Handle:
         before, self._known = self._known, replace(self._known, **changes)
         task = self._known.task
         if task is not None and _visible(task) != _visible(before.task):
-            self._known = replace(self._known, changed_at_ms=now_ms())
+            self._known = replace(self._known, changed_at_ms=wall_clock_ms())
         self._revision += 1
         if self.now.ended:
             for asking in self._asking:
@@ -337,7 +337,8 @@ class Handle:
         self._pace = self._pace.failed(anyio.current_time(), chance=_chance())
         since_ms = self._known.unreachable_since_ms
         await self.learn(
-            unreachable_since_ms=now_ms() if since_ms is None else since_ms, unreachable_why=why
+            unreachable_since_ms=wall_clock_ms() if since_ms is None else since_ms,
+            unreachable_why=why,
         )
 
     # Questions of the work
@@ -379,10 +380,9 @@ class Handle:
     # Stopping, and the end
 
     async def _ask_to_stop(self, task_id: str) -> None:
-        era = await self._link.era()
         for failures in range(CANCEL_ATTEMPTS):
             try:
-                await self._link.ask(era.cancel(task_id))
+                await self._link.ask((await self._link.era()).cancel(task_id))
             except NotSent as why:
                 if failures + 1 == CANCEL_ATTEMPTS:
                     raise NotSent(
@@ -396,12 +396,14 @@ class Handle:
                         "may not have arrived. Try again; asking twice does no harm."
                     ) from why
             except ProtocolFailed as no:
-                if no.code != era.gone:
+                if no.code != (await self._link.era()).gone:
                     raise
                 await self.learn(gone=True)
                 return
             else:
-                await self.learn(cancel_asked_at_ms=self._known.cancel_asked_at_ms or now_ms())
+                await self.learn(
+                    cancel_asked_at_ms=self._known.cancel_asked_at_ms or wall_clock_ms()
+                )
                 self._hurry()
                 return
             await anyio.sleep(retry_seconds(failures, chance=_chance()))
@@ -416,7 +418,7 @@ class Handle:
         later = f"Resume it later by its id, {self.id!r}." if self.id else "Call again."
         if since_ms is not None:
             return Unreachable(
-                f"The server has not answered for {(now_ms() - since_ms) / 1000:.0f} s "
+                f"The server has not answered for {(wall_clock_ms() - since_ms) / 1000:.0f} s "
                 f"({self._known.unreachable_why}); the work may be running on. {later}"
             )
         return TimeoutError(f"Not finished within {timeout_seconds!r} s; the work goes on. {later}")
@@ -460,11 +462,6 @@ def _visible(task: Snapshot | None) -> Snapshot | None:
 
 def _chance() -> float:
     return random.random()  # noqa: S311 - spreads retries, guards nothing
-
-
-def now_ms() -> int:
-    """This side's clock, as Unix milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 __all__ = ["CancelOutcome", "Handle"]

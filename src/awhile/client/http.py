@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 
 from awhile.errors import Unreachable
 
@@ -29,6 +29,9 @@ UNSENT = "awhile/unsent"
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 _TRY_LATER = frozenset({429, 502, 503, 504})
 """Answers of a gateway whose server is away, or of one that wants less; not verdicts on a task."""
+
+_NOT_ALLOWED = frozenset({401, 403})
+"""Answers that stay the same however often one asks."""
 
 
 class NotSent(Unreachable):
@@ -58,14 +61,27 @@ class HttpClient(httpx2.AsyncClient):
         if response.status_code in _TRY_LATER and not _is_rpc(response):
             await response.aclose()
             return self._instead(request, f"HTTP {response.status_code}", unsent=True)
+        if response.status_code in _NOT_ALLOWED and not _is_rpc(response):
+            await response.aclose()
+            why = (
+                f"The server refuses this caller (HTTP {response.status_code}). Check the headers "
+                "given to connect(), such as 'Authorization'."
+            )
+            return _answer(request, INVALID_REQUEST, why)
         return response
 
     def _instead(self, request: httpx2.Request, why: str, *, unsent: bool) -> httpx2.Response:
         if not self.answering:
             raise unreachable(why, unsent=unsent)
-        error = {"code": CONNECTION_CLOSED, "message": why, "data": {UNSENT: unsent}}
-        body = {"jsonrpc": "2.0", "id": None, "error": error}
-        return httpx2.Response(503, json=body, request=request)
+        return _answer(request, CONNECTION_CLOSED, why, data={UNSENT: unsent})
+
+
+def _answer(
+    request: httpx2.Request, code: int, message: str, *, data: dict[str, Any] | None = None
+) -> httpx2.Response:
+    error = {"code": code, "message": message} | ({"data": data} if data else {})
+    body = {"jsonrpc": "2.0", "id": None, "error": error}
+    return httpx2.Response(503, json=body, request=request)
 
 
 def _is_rpc(response: httpx2.Response) -> bool:

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import threading
-import time
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import platformdirs
 
+from awhile.client.clock import wall_clock_ms
 from awhile.errors import StoreError
 from awhile.wire.v2026_07_28 import read_task, write_detailed
 
@@ -87,7 +87,7 @@ class Ledger:
         self._run("PRAGMA journal_mode = wal")
         self._run("PRAGMA synchronous = full")
         self._run(_statements()["create"])
-        self._run(_statements()["prune"], before_ms=_now_ms() - KEEP_ENDED_MS)
+        self._run(_statements()["prune"], before_ms=wall_clock_ms() - KEEP_ENDED_MS)
 
     @classmethod
     def default(cls) -> Ledger:
@@ -127,7 +127,7 @@ class Ledger:
             _statements()["note"],
             server=server,
             task_id=task.task_id,
-            at_ms=_now_ms(),
+            at_ms=wall_clock_ms(),
             status=task.status.value,
             message=task.status_message,
             cancel_asked_at_ms=cancel_asked_at_ms,
@@ -180,10 +180,6 @@ def _entry(row: Any) -> Entry:
         ending=read_task(json.loads(row[9])) if row[9] else None,
         gone=bool(row[10]),
     )
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 __all__ = ["Entry", "Ledger"]

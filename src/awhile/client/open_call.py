@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
+from awhile.client.clock import wall_clock_ms
 from awhile.tasks import Progress, Status, Step
 from awhile.tasks.record import RECENT_STEPS
 from awhile.wire.snapshot import Snapshot
@@ -25,7 +25,7 @@ class OpenCall:
 
     async def hear(self, progress: float, total: float | None, message: str | None) -> None:
         """One ``notifications/progress``."""
-        at_ms = _now_ms()
+        at_ms = wall_clock_ms()
         if message is not None and (not self._steps or self._steps[-1].message != message):
             seq = self._steps[-1].seq + 1 if self._steps else 1
             step = Step(seq=seq, at_ms=at_ms, message=message)
@@ -56,16 +56,12 @@ class OpenCall:
             task_id="",
             status=status,
             created_at_ms=self.began_at_ms,
-            last_updated_at_ms=_now_ms(),
+            last_updated_at_ms=wall_clock_ms(),
             result=result,
             error=error,
             progress=self._progress,
             steps=self._steps,
         )
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 __all__ = ["OpenCall"]

@@ -13,7 +13,7 @@ from mcp import StdioServerParameters
 from mcp_types import TextContent
 
 from awhile.client import CancelOutcome, Handle, Ledger, State, connect, link
-from awhile.errors import Unreachable
+from awhile.errors import ProtocolFailed, Unreachable
 from tests.interaction.client.doorway import Door, Doorway
 from tests.interaction.client.running import RunningServer, wait_until
 
@@ -130,6 +130,22 @@ async def test_a_server_behind_a_gateway_that_is_away_is_unreachable(
             await server.call("greet", {"name": "Ada"})
         doorway.set(Door.OPEN)
         await server.call("greet", {"name": "Ada"})
+
+
+async def test_a_caller_who_is_refused_is_told_so_and_does_not_ask_for_ever(
+    doorway: Doorway, ledger: Ledger
+) -> None:
+    async with connect(doorway.url, ledger=ledger) as server:
+        handle = await server.start("count", {"steps": 600, "seconds": 0.1})
+        doorway.set(Door.REFUSING)
+        with anyio.fail_after(10), pytest.raises(ProtocolFailed, match="HTTP 401"):
+            await handle.result()
+        doorway.set(Door.OPEN)
+        await handle.cancel()
+    doorway.set(Door.REFUSING)
+    async with connect(doorway.url, ledger=ledger) as server:
+        with pytest.raises(ProtocolFailed, match="Check the headers"):
+            await server.list_tools()
 
 
 def over_stdio(store: Path) -> StdioServerParameters:

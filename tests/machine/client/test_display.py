@@ -186,6 +186,11 @@ def test_a_stop_somebody_else_asked_for_counts_too() -> None:
     assert show(Known(task=task), now_ms=NOW_MS).state is State.CANCEL_REQUESTED
 
 
+def test_while_it_is_being_stopped_the_second_line_is_what_the_work_says() -> None:
+    task = snapshot(Status.WORKING, status_message="Stop asked.", cancel_asked_at_ms=NOW_MS - 1_000)
+    assert show(Known(task=task), now_ms=NOW_MS).detail == STALE
+
+
 def test_a_server_that_is_away_is_said_to_be_away_and_since_when() -> None:
     now = shown("working", "no", "unreachable")
     assert now.words == "No answer from the server for 12 s; trying again"

@@ -165,12 +165,12 @@ def test_ended_handles_are_dropped_after_a_month_and_open_ones_never(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = Ledger(tmp_path / "handles.sqlite3")
-    monkeypatch.setattr(ledger_module, "_now_ms", lambda: 1_000)
+    monkeypatch.setattr(ledger_module, "wall_clock_ms", lambda: 1_000)
     add(ledger)
     ledger.note(HERE, TASK)
     add(ledger, replace(DONE, task_id="t2"))
     ledger.note(HERE, replace(DONE, task_id="t2"))
-    monkeypatch.setattr(ledger_module, "_now_ms", lambda: 1_001 + ledger_module.KEEP_ENDED_MS)
+    monkeypatch.setattr(ledger_module, "wall_clock_ms", lambda: 1_001 + ledger_module.KEEP_ENDED_MS)
     assert [entry.task_id for entry in Ledger(ledger.path).entries()] == ["t1"]
 
 
