@@ -97,12 +97,15 @@ async def _in_thread(function: Callable[..., Any], arguments: Mapping[str, Any],
     # worker's slots bound the threads already, and the default one is the SDK's.
     call = functools.partial(function, **arguments)
     alone = anyio.CapacityLimiter(1)
+    returned = True
     try:
         return await anyio.to_thread.run_sync(call, limiter=alone, abandon_on_cancel=True)
-    except Exception:
-        if run.stop_asked and run.stopped_how is None:
-            run.confirm_stopped(StoppedHow.THREAD_RETURNED)
+    except anyio.get_cancelled_exc_class():
+        returned = False
         raise
+    finally:
+        if returned and run.stop_asked and run.stopped_how is None:
+            run.confirm_stopped(StoppedHow.THREAD_RETURNED)
 
 
 async def _in_process(
