@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
-    Change = tuple[str, int]
-    ChangesAfter = Callable[[int, int], Awaitable[Sequence[Change]]]
+    ChangesAfter = Callable[[int, int], Awaitable[Sequence["Change"]]]
+
+Change = tuple[str, int]
+"""A task's id, and the ``rev`` of its change."""
 
 PENDING_LIMIT = 10_000
 """Ids held for one subscription to all tasks before it reads on from the store instead."""
@@ -153,4 +155,4 @@ class Subscription:
             self._rev = max(self._rev, changes[-1][1])
 
 
-__all__ = ["PENDING_LIMIT", "Changes", "Subscription"]
+__all__ = ["PENDING_LIMIT", "Change", "Changes", "Subscription"]
