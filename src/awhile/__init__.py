@@ -1,10 +1,14 @@
 """Durable, honest, stoppable long work for MCP servers and clients."""
 
-from awhile.client import CancelOutcome, Handle, Ledger, Now, RemoteServer, connect
-from awhile.runtime.bodies import ChildRun
-from awhile.runtime.run import Run
-from awhile.server.tasks import Tasks
-from awhile.tasks import StoppedHow
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:
+    from awhile.client import CancelOutcome, Handle, Ledger, Now, RemoteServer, connect
+    from awhile.runtime.bodies import ChildRun
+    from awhile.runtime.run import Run
+    from awhile.server.tasks import Tasks
+    from awhile.tasks import StoppedHow
 
 __all__ = [
     "CancelOutcome",
@@ -18,3 +22,26 @@ __all__ = [
     "Tasks",
     "connect",
 ]
+
+# Loaded when first asked for: a child process imports `awhile` too, and the SDK behind these
+# names takes 0.7 s to load (measured), which every child would spend before its first step.
+_HOMES = {
+    "CancelOutcome": "awhile.client",
+    "ChildRun": "awhile.runtime.bodies",
+    "Handle": "awhile.client",
+    "Ledger": "awhile.client",
+    "Now": "awhile.client",
+    "RemoteServer": "awhile.client",
+    "Run": "awhile.runtime.run",
+    "StoppedHow": "awhile.tasks",
+    "Tasks": "awhile.server.tasks",
+    "connect": "awhile.client",
+}
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found

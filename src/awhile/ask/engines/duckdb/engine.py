@@ -114,6 +114,7 @@ class DuckDBEngine:
 
         Raises `DatabaseNotOpened` with the reason and what to do about it.
         """
+        self._closed = False
         self._described = None
         _sweep(self._spill_folder)
         await self._order(ToOpen(), Opened)
@@ -195,6 +196,9 @@ class DuckDBEngine:
         worker = await self._take()
         self._busy.add(worker)
         try:
+            if not self._spare:
+                # Only started here, not waited for: it warms up beside the query.
+                self._spare.append(await self._start_worker())
             return await use(worker)
         except ChildEnded as ended:
             raise EngineLost(
@@ -207,18 +211,13 @@ class DuckDBEngine:
                 await self._give_back(worker)
 
     async def _take(self) -> _Worker:
-        self._closed = False
-        worker = None
-        while self._spare and worker is None:
+        while self._spare:
             worker = self._spare.pop()
-            if not worker.usable:
+            if worker.usable:
+                return worker
+            with shielded():
                 await worker.kill()
-                worker = None
-        worker = worker or await self._start_worker()
-        if not self._spare:
-            # Only started here, not waited for: it warms up beside the query.
-            self._spare.append(await self._start_worker())
-        return worker
+        return await self._start_worker()
 
     async def _give_back(self, worker: _Worker) -> None:
         if worker.usable and not self._closed:
