@@ -4,7 +4,16 @@ import importlib
 import typing
 
 if typing.TYPE_CHECKING:
-    from awhile.client import CancelOutcome, Handle, Ledger, Now, RemoteServer, connect
+    from awhile.client import (
+    CancelOutcome,
+    Handle,
+    Ledger,
+    Now,
+    OnInput,
+    RemoteServer,
+    State,
+    connect,
+)
     from awhile.runtime.bodies import ChildRun
     from awhile.runtime.run import Run
     from awhile.server.tasks import Tasks
@@ -16,8 +25,10 @@ __all__ = [
     "Handle",
     "Ledger",
     "Now",
+    "OnInput",
     "RemoteServer",
     "Run",
+    "State",
     "StoppedHow",
     "Tasks",
     "connect",

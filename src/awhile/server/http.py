@@ -47,7 +47,10 @@ async def serve_http(
             "address could read and stop every task. Listen on 127.0.0.1, or configure a token "
             "verifier."
         )
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # The protocol is named because asyncio sets TCP_NODELAY only where it sees TCP: without, every
+    # small answer waited for the peer's delayed acknowledgement (50 ms instead of 2 ms, measured).
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
