@@ -54,6 +54,17 @@ COLUMNS = (
 DERIVED = ("expires_at_ms",)
 """Written beside them, so that the database can look for it; never read back."""
 
+_TEXTS = (
+    "task_id",
+    "owner",
+    "tool",
+    "request_key",
+    "status_message",
+    "lease_worker",
+    "cancel_reason",
+)
+"""Kept as they are, so they have to be Unicode."""
+
 # ASCII escapes keep what UTF-8 cannot: a lone surrogate in a tool's output is stored, not lost.
 _encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
@@ -81,7 +92,7 @@ def to_row(record: TaskRecord) -> dict[str, Any]:
         StoreError: a value in it has no JSON form.
     """
     lease, progress = record.lease, record.progress
-    return {
+    row: dict[str, Any] = {
         "task_id": record.task_id,
         "owner": record.owner,
         "tool": record.tool,
@@ -112,6 +123,11 @@ def to_row(record: TaskRecord) -> dict[str, Any]:
         "rev": record.rev,
         "expires_at_ms": record.expires_at_ms,
     }
+    for name in _TEXTS:
+        text = row[name]
+        if text is not None and not text.isascii():
+            _check_text(text, what=name)
+    return row
 
 
 def from_row(row: Sequence[Any]) -> TaskRecord:
@@ -207,6 +223,16 @@ def event_fields(event: ev.Event) -> str:
         if not (one.name == "result" and isinstance(event, ev.Completed))
     }
     return encode(said, what="history")
+
+
+def _check_text(text: str, *, what: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            f"The task's {what} {text!r} cannot be kept: it is not Unicode, so no client could be "
+            "told it. A file name read as bytes? Write it as `os.fsencode(name)!r`."
+        ) from error
 
 
 def _plain(value: Any) -> Any:

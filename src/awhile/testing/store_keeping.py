@@ -202,6 +202,15 @@ class KeepsTasks(StoreCase):
         assert await store.get(one.task_id) == one
         assert kinds(await store.history(one.task_id)) == ["Created"]
 
+    async def test_text_that_is_not_unicode_is_refused_and_nothing_written(
+        self, store: Store
+    ) -> None:
+        """Ours: no client could be told it."""
+        one = await store.create(task(worker="w1"))
+        with pytest.raises(StoreError, match="status_message"):
+            await store.append(one.task_id, ev.Reported(generation=1, message="caf\udce9"), AT)
+        assert await store.get(one.task_id) == one
+
     # --- finding ------------------------------------------------------------------------------
 
     async def test_an_owner_finds_their_own_tasks_newest_first(self, store: Store) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import anyio
 
-from awhile.errors import IllegalEvent
+from awhile.errors import IllegalEvent, StoreError
 from awhile.stores.contract import Store
 from awhile.tasks import Event, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
@@ -73,6 +73,24 @@ class EndsOnce(StoreCase):
         for number, one in enumerate(tasks):
             after = await store.get(one.task_id)
             assert after == one if number % 2 else after and after.status.ended
+
+    async def test_a_refused_create_does_not_spoil_its_neighbours(self, store: Store) -> None:
+        """Ours."""
+        tasks = [task() for _ in range(50)]
+        tasks += [task(task_id=tasks[0].task_id, owner="eve") for _ in range(3)]
+        refused: list[str] = []
+
+        async def create(one: TaskRecord) -> None:
+            try:
+                await store.create(one)
+            except StoreError:
+                refused.append(one.task_id)
+
+        async with anyio.create_task_group() as callers:
+            for one in tasks:
+                callers.start_soon(create, one)
+        assert refused == [tasks[0].task_id] * 3
+        assert len(await store.find(owner="ada")) == 50
 
     async def test_a_key_used_at_the_same_time_creates_one_task(
         self, store: Store, second: Store
