@@ -5,15 +5,15 @@ import typing
 
 if typing.TYPE_CHECKING:
     from awhile.client import (
-    CancelOutcome,
-    Handle,
-    Ledger,
-    Now,
-    OnInput,
-    RemoteServer,
-    State,
-    connect,
-)
+        CancelOutcome,
+        Handle,
+        Ledger,
+        Now,
+        OnInput,
+        RemoteServer,
+        State,
+        connect,
+    )
     from awhile.runtime.bodies import ChildRun
     from awhile.runtime.run import Run
     from awhile.server.tasks import Tasks
@@ -42,8 +42,10 @@ _HOMES = {
     "Handle": "awhile.client",
     "Ledger": "awhile.client",
     "Now": "awhile.client",
+    "OnInput": "awhile.client",
     "RemoteServer": "awhile.client",
     "Run": "awhile.runtime.run",
+    "State": "awhile.client",
     "StoppedHow": "awhile.tasks",
     "Tasks": "awhile.server.tasks",
     "connect": "awhile.client",
