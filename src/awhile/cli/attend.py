@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import termios
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +36,9 @@ PLAIN_SECONDS = 10.0
 """Without a terminal: how often a line says that the same is still going on."""
 
 BAR_WIDTH = 24
+
+LOCAL_MODES = 3
+"""Where `termios.tcgetattr` has the local modes (source: its documentation)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ class _Watching:
             line = visible(self._note or now.words)
             if line != said or time.monotonic() - at > PLAIN_SECONDS:
                 said, at = line, time.monotonic()
-                err().print(f"{line}{_numbers(now, self._estimate)}", soft_wrap=True)
+                err().print(f"{line}, {_numbers(now, self._estimate)}", soft_wrap=True)
 
     async def _stop_when_asked(self) -> None:
         if not self._stop:
@@ -136,12 +141,13 @@ class _Watching:
             yield
             return
         spinner = Spinner("dots")
-        with Live(
+        live = Live(
             console=screen,
             get_renderable=lambda: self._line(spinner, screen.width),
             refresh_per_second=10,
             transient=True,
-        ):
+        )
+        with _without_echoed_controls(), live:
             yield
 
     def _line(self, spinner: Spinner, width: int) -> RenderableType:
@@ -150,15 +156,35 @@ class _Watching:
         words = now.words if stopping or self._note is None else self._note
         row = Table.grid(padding=(0, 1))
         row.add_column(no_wrap=True)
-        row.add_column(no_wrap=True, overflow="ellipsis", ratio=None)
+        row.add_column(no_wrap=True, overflow="ellipsis")
         cells: list[RenderableType] = [spinner, Text(visible(words), style="bold")]
         if now.percent is not None and not stopping and width >= 72:
             row.add_column(width=BAR_WIDTH)
-            cells.append(ProgressBar(total=100, completed=now.percent, width=BAR_WIDTH))
+            bar = ProgressBar(
+                total=100, completed=now.percent, width=BAR_WIDTH, complete_style="cyan"
+            )
+            cells.append(bar)
         row.add_column(no_wrap=True)
-        cells.append(Text(_numbers(now, self._estimate and not stopping).lstrip(", ")))
+        numbers = seconds_words(now.elapsed_seconds) if stopping else _numbers(now, self._estimate)
+        cells.append(Text(numbers))
         row.add_row(*cells)
         return row
+
+
+@contextmanager
+def _without_echoed_controls() -> Generator[None]:
+    """Keep the terminal from writing ``^C`` into the line, which would leave the line behind."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    quiet = [*before]
+    quiet[LOCAL_MODES] &= ~termios.ECHOCTL
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _numbers(now: Now, estimate: bool) -> str:
@@ -168,7 +194,7 @@ def _numbers(now: Now, estimate: bool) -> str:
     elif now.done:
         parts.append(f"{now.done:,.0f} rows" if estimate else f"{now.done:,.0f}")
     parts.append(seconds_words(now.elapsed_seconds))
-    return ", " + ", ".join(parts)
+    return ", ".join(parts)
 
 
 def seconds_words(seconds: float) -> str:

@@ -55,8 +55,7 @@ async def reached(
         for url in _candidates(effective, folder, prefer):
             trying = AsyncExitStack()
             try:
-                with anyio.fail_after(ANSWER_SECONDS):
-                    server = await _connected(trying, url, ledger)
+                server = await _connected(trying, url, ledger, ANSWER_SECONDS)
             except (RemoteError, SettingsError, TimeoutError):
                 await trying.aclose()
                 continue
@@ -148,10 +147,13 @@ def _candidates(effective: Effective, folder: DataFolder, prefer: str | None) ->
     return list(dict.fromkeys(urls))
 
 
-async def _connected(stack: AsyncExitStack, url: str, ledger: Ledger) -> Reached:
+async def _connected(
+    stack: AsyncExitStack, url: str, ledger: Ledger, seconds: float | None = None
+) -> Reached:
     server = await stack.enter_async_context(connect(url, ledger=ledger))
     try:
-        described = await _call(server, "describe_database", {})
+        with anyio.fail_after(seconds):
+            described = await _call(server, "describe_database", {})
     except ProtocolFailed as no:
         raise SettingsError(
             f"The server at {url!r} is not one to ask a database ({no}). Give the URL that "

@@ -90,6 +90,8 @@ async def _tasks(effective: Effective, limit: int, as_json: bool) -> None:
             raise
         runs = await anyio.to_thread.run_sync(_last_seen, effective, limit)
         rows = [_row(run) for run in runs]
+        if not rows:
+            raise
         err().print(f"{why} Below: the runs of this terminal, as last seen.", style="dim")
     if as_json:
         out().print(json.dumps(runs, ensure_ascii=False, indent=2), soft_wrap=True)

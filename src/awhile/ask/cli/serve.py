@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -19,11 +20,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from awhile.ask.cli.folder import DataFolder
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
+from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.cli.screen import err
 from awhile.cli.settings import Settings, option, read_settings
+from awhile.errors import SettingsError
 from awhile.server.http import serve_http
 from awhile.server.tasks import Tasks
 from awhile.stores.open import open_store
@@ -68,6 +71,7 @@ def serve(
     handed back, and runs again when a server is started on the same data folder.
     """
     settings = read_settings(ctx.params).settings
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
     # uvicorn raises the signal again once it has stopped; the default would then end this
     # process before it has cleaned up.
     signal.signal(signal.SIGTERM, _end)
@@ -87,7 +91,9 @@ def _end_with_stdin(drain_seconds: float) -> None:
     """Stop in an orderly way when the parent lets go of our standard input, or has died."""
 
     def wait() -> None:
-        sys.stdin.buffer.read()
+        # Not through sys.stdin, whose lock a thread must not hold when the interpreter ends.
+        while os.read(0, 4096):
+            pass
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(drain_seconds + LONGEST_STOP_SECONDS)
         os._exit(1)
@@ -105,7 +111,7 @@ async def _serve_http(settings: Settings) -> None:
                 sys.stdout.write(f"{url}\n")
                 sys.stdout.flush()
                 if sys.stdout.isatty():
-                    err().print(f"Serving {database.name}. Ctrl-C stops.", style="dim")
+                    err().print(f"{mcp.title}. Ctrl-C stops.", style="dim")
 
             await serve_http(mcp, host=settings.host, port=settings.port, on_ready=ready)
 
@@ -131,7 +137,10 @@ async def _server(
     async with open_store(settings.store):
         pass
     try:
-        await engine.open()
+        try:
+            await engine.open()
+        except DatabaseNotOpened as error:
+            raise SettingsError(f"The database cannot be asked: {error}.") from error
         yield (
             build_server(
                 tasks=Tasks(
@@ -167,7 +176,7 @@ def _today() -> date:
 async def sample_path(settings: Settings) -> Path:
     """The sample's file; where it has to be made, a bar on standard error shows how far it is."""
     bar = Progress(
-        TextColumn("Making the sample (once a day), {task.description}"),
+        TextColumn("Making the sample: {task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
         console=err(),

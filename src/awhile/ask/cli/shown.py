@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.padding import Padding
 from rich.syntax import Syntax
@@ -113,7 +114,14 @@ def show_table(columns: Sequence[Mapping[str, str]], rows: Sequence[Row], screen
     if not screen.is_terminal:
         # Nobody's lines are folded: what reads this has no width.
         screen.width = max(screen.width, sum(widths) + COLUMN_GAP * len(widths))
-    table = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0), header_style="bold")
+    table = Table(
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, COLUMN_GAP - 1, 0, 0),
+        header_style="bold",
+        border_style="dim",
+    )
     for name, number, least_width in zip(names, numeric, least, strict=True):
         table.add_column(
             Text(name),
