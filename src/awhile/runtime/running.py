@@ -63,6 +63,7 @@ class Running:
         self._fenced = False
         self._draining = False
         self._row_lock = anyio.Lock()
+        self._steps_lock = anyio.Lock()
         self._turn = self.run.turn
         self._answers = Bell()
         self._asked = 0
@@ -201,10 +202,17 @@ class Running:
         await self._until(lambda: self.record is not None)
         while True:
             seen = await self.run.progress.bell.wait(seen)
-            for report in self.run.progress.take():
-                if not self._gave_up:  # an ended row takes no more steps
-                    await self._write(report)
+            await self._write_what_was_said()
             await anyio.sleep(INTERVAL_SECONDS)
+
+    async def _write_what_was_said(self) -> None:
+        """Write the reports so far, in order: whatever is written next comes after them."""
+        # Shielded: what was taken and not written would be a step that nobody ever sees.
+        with anyio.CancelScope(shield=True):
+            async with self._steps_lock:
+                for report in self.run.progress.take():
+                    if not self._fenced and not self._gave_up:  # an ended row takes no more steps
+                        await self._write(report)
 
     async def _write(self, report: Report) -> None:
         assert self.record is not None  # `_write_steps` waited for it
@@ -215,9 +223,7 @@ class Running:
 
     async def _conclude(self, ending: Ending) -> None:
         assert self.record is not None  # `live` looked
-        if not self._fenced and not self._gave_up:
-            for report in self.run.progress.take():
-                await self._write(report)
+        await self._write_what_was_said()
         await self._insist(self._last_word(ending, self.record))
 
     def _last_word(self, ending: Ending, record: TaskRecord) -> Event:
@@ -303,6 +309,7 @@ class Running:
         self._keys.add(name)
         generation = self.record.generation
         seen = self._answers.count
+        await self._write_what_was_said()  # else an old step would hide that an answer is wanted
         asked = ev.InputAsked(generation=generation, key=name, request=request)
         if not await self._append(asked):
             raise StopAsked("This run is no longer the task's, so nobody can be asked.")

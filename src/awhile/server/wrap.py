@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.shared.exceptions import MCPError
 
-from awhile.errors import SettingsError
+from awhile.errors import AwhileError, SettingsError
 from awhile.runtime.bodies import CHILD_FUNCTION, ChildRaised, ChildRun, perform
 from awhile.runtime.ending import StopAsked
 from awhile.runtime.run import Run, current_run
@@ -61,9 +61,10 @@ def wrapped(function: Callable[..., Any], options: ToolOptions) -> Callable[...,
         except ChildRaised as raised:
             logger.warning("Tool %r raised in its process:\n%s", options.name, raised.traceback)
             raise ToolError(f"{raised.type_name}: {raised.message}") from raised
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # sys.exit() in a tool must not end the server
             logger.warning("Tool %r raised.", options.name, exc_info=True)
-            raise ToolError(f"{type(error).__name__}: {error}") from error
+            ours = isinstance(error, AwhileError)  # its words are meant to be read as they are
+            raise ToolError(str(error) if ours else f"{type(error).__name__}: {error}") from error
 
     hints = _hints(function)
     hidden = {name for name, hint in hints.items() if hint is Run or hint is ChildRun}

@@ -29,7 +29,7 @@ class App:
         """Register a task tool; see `Tasks.tool`."""
 
         def declare(function: Function) -> Function:
-            self.mcp.tool()(self.tasks.tool(**options)(function))
+            self.mcp.tool(name=options.get("name"))(self.tasks.tool(**options)(function))
             return function
 
         return declare

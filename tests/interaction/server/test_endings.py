@@ -1,0 +1,214 @@
+"""How work ends: with its own words, told in the same write as its status."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import anyio
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from awhile import Run
+from tests.interaction.server import children
+from tests.interaction.server.conftest import App
+from tests.interaction.server.peer import ENDED, INTERNAL_ERROR, INVALID_PARAMS, Json
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a8_a_tool_that_raises_completes_with_the_real_text(app: App) -> None:
+    """Spec: ext-tasks: a tool's own error is a completed task. Ours: field case A8."""
+
+    @app.tool(task_support="required")
+    async def work() -> str:
+        raise LookupError("there is no table named 'custmers'")
+
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("work"))
+    assert task["status"] == "completed"
+    assert task["result"]["isError"] is True
+    text = task["result"]["content"][0]["text"]
+    assert "LookupError: there is no table named 'custmers'" in text
+    assert "there is no table named 'custmers'" in task["statusMessage"]
+
+
+async def test_a8_a_json_rpc_error_fails_with_its_code_and_data(app: App) -> None:
+    """Spec: ext-tasks: `failed` is for JSON-RPC errors and carries them. Ours: field case A8."""
+
+    @app.tool(task_support="required")
+    async def work() -> str:
+        raise MCPError(code=-32050, message="The warehouse is closed.", data={"opens": "8:00"})
+
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("work"))
+    assert task["status"] == "failed"
+    assert task["error"] == {
+        "code": -32050,
+        "message": "The warehouse is closed.",
+        "data": {"opens": "8:00"},
+    }
+    assert task["statusMessage"] == "The warehouse is closed."
+    assert "result" not in task
+
+
+async def test_a8_bad_arguments_are_told_as_such(app: App) -> None:
+    """Ours: field case A8. The body never starts, so it is answered at once where it can be."""
+    started: list[int] = []
+
+    @app.tool()
+    async def work(number: int) -> str:
+        started.append(number)
+        return "done"
+
+    async with app.serving() as peer:
+        reply = await peer.call("work", number="many")
+        assert reply.result["isError"] is True
+        assert "number" in reply.text
+        assert "int" in reply.text
+    assert started == []
+
+
+async def test_a8_a_child_process_that_dies_is_told_as_such(app: App) -> None:
+    """Ours: field case A8: the signal, and what it printed last."""
+    app.tool(run_in="process", task_support="required")(children.dies)
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("dies"))
+    text = task["result"]["content"][0]["text"]
+    assert task["status"] == "completed"
+    assert task["result"]["isError"] is True
+    assert "the child process ended by signal 9; its last words: 'about to die'" in text
+
+
+async def test_a_child_process_reports_returns_and_raises(app: App) -> None:
+    """Ours: like a body in this process."""
+    app.tool(run_in="process", inline_seconds=30)(children.counted)
+    app.tool(run_in="process", inline_seconds=30)(children.divide)
+    async with app.serving() as peer:
+        reply = await peer.call("counted", to=3, meta={"progressToken": "p"})
+        assert reply.text == "counted to 3"
+        assert reply.progress[-1].items() >= {"progress": 3, "total": 3, "message": "row 3"}.items()
+        failed = await peer.call("divide", left=1, right=0)
+        assert failed.result["isError"] is True
+        assert "ZeroDivisionError: division by zero" in failed.text
+
+
+async def test_an_inline_answer_and_a_tasks_result_are_the_same(app: App) -> None:
+    """Spec: ext-tasks: the result is what the underlying request would have returned."""
+
+    @app.tool(inline_seconds=30)
+    async def work() -> dict[str, list[int]]:
+        return {"rows": [1, 2, 3]}
+
+    @app.tool(name="kept", task_support="required")
+    async def kept() -> dict[str, list[int]]:
+        return {"rows": [1, 2, 3]}
+
+    async with app.serving() as peer:
+        inline = (await peer.call("work")).result
+        task = await peer.ended(await peer.start("kept"))
+    for name in ("content", "structuredContent", "isError"):
+        assert task["result"][name] == inline[name]
+
+
+async def test_a9_no_old_message_stands_beside_a_new_status(app: App) -> None:
+    """Ours: field case A9: polled every few milliseconds to each ending."""
+    steps = 12
+
+    @app.tool(task_support="required")
+    async def work(ending: str, run: Run) -> str:
+        for number in range(steps):
+            run.report(number, steps, f"step {number}")
+            await anyio.sleep(0.01)
+        match ending:
+            case "raised":
+                raise ValueError("no such luck")
+            case "error":
+                raise MCPError(code=INTERNAL_ERROR, message="The wire broke.")
+            case "cancelled":
+                await anyio.sleep_forever()
+            case _:
+                return "done"
+        raise AssertionError
+
+    endings = {
+        "returned": ("completed", "Finished."),
+        "raised": ("completed", "The tool reported an error: "),
+        "error": ("failed", "The wire broke."),
+        "cancelled": ("cancelled", "Cancelled: the work ended "),
+    }
+    async with app.serving() as peer:
+        for ending, (status, words) in endings.items():
+            task_id = await peer.start("work", ending=ending)
+            seen: list[Json] = []
+
+            def happened(task: Json, seen: list[Json] = seen) -> bool:
+                seen.append(task)
+                return task["status"] in ENDED
+
+            if ending == "cancelled":
+                await peer.until(task_id, lambda t: t["statusMessage"] == f"step {steps - 1}")
+                await peer.cancel(task_id)
+            await peer.until(task_id, happened)
+            last = seen.pop()
+            assert last["status"] == status
+            assert last["statusMessage"].startswith(words)
+            for task in seen:
+                assert task["status"] == "working"
+                assert not task["statusMessage"].startswith(words)
+            assert await peer.get(task_id) == last
+
+
+async def test_what_a_body_awaits_may_be_cancelled_by_others(app: App) -> None:
+    """Ours: a driver's own cancellation is an error of the work, not a stop nobody asked for."""
+
+    @app.tool(inline_seconds=30)
+    async def work() -> str:
+        pending = asyncio.get_running_loop().create_future()
+        pending.cancel()
+        return await pending
+
+    async with app.serving() as peer:
+        reply = await peer.call("work")
+        assert reply.error["code"] == INTERNAL_ERROR
+        assert "was cancelled, although nobody asked" in reply.error["message"]
+
+
+@pytest.mark.parametrize("run_in", ["async", "thread"])
+async def test_a_body_that_calls_exit_ends_its_task_and_not_the_server(
+    app: App, run_in: str
+) -> None:
+    """Ours."""
+    if run_in == "async":
+
+        @app.tool(task_support="required")
+        async def work() -> str:
+            sys.exit("enough")
+    else:
+
+        @app.tool(task_support="required", run_in="thread")
+        def work() -> str:
+            sys.exit("enough")
+
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("work"))
+        assert task["result"]["isError"] is True
+        assert "SystemExit: enough" in task["result"]["content"][0]["text"]
+
+
+async def test_nan_is_null_in_a_task_as_it_is_inline(app: App) -> None:
+    """Ours: field case D11: JSON has no NaN; a number that cannot be kept costs that number."""
+    app.tool(inline_seconds=30, name="inline")(mean)
+    app.tool(task_support="required", name="kept")(mean)
+
+    async with app.serving() as peer:
+        inline = (await peer.call("inline")).result
+        task = await peer.ended(await peer.start("kept"))
+    assert inline["structuredContent"] == {"mean": None}
+    assert task["status"] == "completed"
+    assert task["result"]["structuredContent"] == {"mean": None}
+
+
+async def mean() -> dict[str, float]:
+    """The mean of nothing."""
+    return {"mean": float("nan")}

@@ -1,0 +1,271 @@
+"""Work that asks its caller: before it becomes a task, and while it is one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import anyio
+import pytest
+from mcp.server.mcpserver import Context, Elicit, Resolve
+from pydantic import BaseModel
+
+from awhile import Run
+from tests.interaction.server.conftest import App
+from tests.interaction.server.peer import INVALID_PARAMS, Json, Peer, accepted
+
+pytestmark = pytest.mark.anyio
+
+
+class Name(BaseModel):
+    """What is asked."""
+
+    name: str
+
+
+def ask_for_a_name(_ctx: Context[Any, Any]) -> Elicit[Name]:
+    """The question before the work."""
+    return Elicit("What is your name?", Name)
+
+
+def asks_two(app: App, **options: Any) -> None:
+    """A tool that asks two things at once, then a third."""
+
+    @app.tool(task_support="required", **options)
+    async def survey(ctx: Context[Any, Any], run: Run) -> str:
+        said: dict[str, str] = {}
+
+        async def ask(what: str) -> None:
+            answer = await ctx.elicit(f"Your {what}?", Name)
+            said[what] = answer.data.name if answer.action == "accept" else answer.action
+
+        async with anyio.create_task_group() as both:
+            both.start_soon(ask, "first name")
+            both.start_soon(ask, "last name")
+        run.report(2, 3, "two of three answered")
+        await ask("town")
+        return ", ".join(said[what] for what in ("first name", "last name", "town"))
+
+
+async def asked(peer: Peer, task_id: str, count: int) -> dict[str, Json]:
+    """The outstanding questions by their message, once there are ``count``."""
+    task = await peer.until(task_id, lambda one: len(one.get("inputRequests", ())) == count)
+    assert task["status"] == "input_required"
+    assert task["statusMessage"] == "Waiting for your answer."
+    return {
+        one["params"]["message"]: {"key": key, **one} for key, one in task["inputRequests"].items()
+    }
+
+
+async def test_partial_answers_leave_the_other_question_open(app: App) -> None:
+    """Spec: ext-tasks, Task Update: some of the keys may be answered, one after the other."""
+    asks_two(app)
+    async with app.serving() as peer:
+        task_id = await peer.start("survey")
+        both = await asked(peer, task_id, 2)
+        assert {one["method"] for one in both.values()} == {"elicitation/create"}
+        first, last = both["Your first name?"], both["Your last name?"]
+        await peer.update(task_id, {first["key"]: accepted(name="Ada")})
+        task = await peer.get(task_id)
+        assert task["status"] == "input_required"
+        assert task["inputRequests"] == {
+            last["key"]: {"method": last["method"], "params": last["params"]}
+        }
+        await peer.update(task_id, {last["key"]: accepted(name="Lovelace", extra="ignored")})
+        town = (await asked(peer, task_id, 1))["Your town?"]
+        assert town["key"] not in {first["key"], last["key"]}
+        await peer.update(task_id, {town["key"]: {"action": "decline"}})
+        task = await peer.ended(task_id)
+    assert task["result"]["content"][0]["text"] == "Ada, Lovelace, decline"
+
+
+async def test_unknown_and_answered_keys_are_acknowledged_and_ignored(app: App) -> None:
+    """Spec: ext-tasks: each key is used once in a task's life; the first answer counts."""
+    asks_two(app)
+    async with app.serving() as peer:
+        task_id = await peer.start("survey")
+        both = await asked(peer, task_id, 2)
+        first, last = both["Your first name?"]["key"], both["Your last name?"]["key"]
+        await peer.update(task_id, {first: accepted(name="Ada")})
+        before = await peer.get(task_id)
+        for ignored in ({first: accepted(name="Eve")}, {"no such key": "not even an answer"}):
+            assert (await peer.update(task_id, ignored)).result["resultType"] == "complete"
+        assert await peer.get(task_id) == before
+        await peer.update(task_id, {last: accepted(name="Lovelace"), first: accepted(name="Eve")})
+        town = (await asked(peer, task_id, 1))["Your town?"]["key"]
+        await peer.update(task_id, {town: accepted(name="London")})
+        task = await peer.ended(task_id)
+        await peer.update(task_id, {town: accepted(name="Paris")})
+        assert await peer.get(task_id) == task
+    assert task["result"]["content"][0]["text"] == "Ada, Lovelace, London"
+
+
+async def test_a_malformed_answer_is_refused_and_leaves_the_question_open(app: App) -> None:
+    """Ours: the body could not read it, and a key can be answered only once."""
+    asks_two(app)
+    async with app.serving() as peer:
+        task_id = await peer.start("survey")
+        key = (await asked(peer, task_id, 2))["Your first name?"]["key"]
+        before = await peer.get(task_id)
+        for malformed in ("Ada", {"name": "Ada"}, {"action": "perhaps"}, None):
+            reply = await peer.update(task_id, {key: malformed})
+            assert reply.error["code"] == INVALID_PARAMS
+            assert repr(key) in reply.error["message"]
+        assert await peer.get(task_id) == before
+        await peer.cancel(task_id)
+        await peer.ended(task_id)
+
+
+async def test_answers_that_come_between_reports_are_not_lost(app: App) -> None:
+    """Ours: reports and answers of the same task are written side by side."""
+
+    @app.tool(task_support="required")
+    async def work(ctx: Context[Any, Any], run: Run) -> str:
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(_report_on_and_on, run)
+            names = [(await ctx.elicit(f"Name {number}?", Name)) for number in range(5)]
+            beside.cancel_scope.cancel()
+        return " ".join(one.data.name for one in names if one.action == "accept")
+
+    async with app.serving() as peer:
+        task_id = await peer.start("work")
+        for number in range(5):
+            [(_, one)] = (await asked_whatever_is_said(peer, task_id, number)).items()
+            await peer.update(task_id, {one["key"]: accepted(name=f"n{number}")})
+        task = await peer.ended(task_id)
+    assert task["result"]["content"][0]["text"] == "n0 n1 n2 n3 n4"
+
+
+async def _report_on_and_on(run: Run) -> None:
+    number = 0
+    while True:
+        number += 1
+        run.report(number, None, f"report {number}")
+        await anyio.sleep(0.001)
+
+
+async def asked_whatever_is_said(peer: Peer, task_id: str, number: int) -> dict[str, Json]:
+    def is_asked(task: Json) -> bool:
+        return any(
+            one["params"]["message"] == f"Name {number}?"
+            for one in task.get("inputRequests", {}).values()
+        )
+
+    task = await peer.until(task_id, is_asked)
+    return {key: {"key": key, **one} for key, one in task["inputRequests"].items()}
+
+
+async def test_two_questions_under_one_key_are_asked_under_two(app: App) -> None:
+    """Spec: ext-tasks: a key never refers to two requests."""
+
+    @app.tool(task_support="required")
+    async def work(run: Run) -> str:
+        said: list[Any] = []
+
+        async def ask() -> None:
+            said.append(await run.ask({"method": "x/ask", "params": {}}, key="same"))
+
+        async with anyio.create_task_group() as both:
+            both.start_soon(ask)
+            both.start_soon(ask)
+        return "+".join(sorted(str(one["n"]) for one in said))
+
+    async with app.serving() as peer:
+        task_id = await peer.start("work")
+        task = await peer.until(task_id, lambda one: len(one.get("inputRequests", ())) == 2)
+        keys = sorted(task["inputRequests"])
+        assert keys == ["same", "same-2"]
+        await peer.update(task_id, {keys[0]: {"n": 1}, keys[1]: {"n": 2}})
+        task = await peer.ended(task_id)
+    assert task["result"]["content"][0]["text"] == "1+2"
+
+
+async def test_a_body_that_gives_up_waiting_withdraws_its_question(app: App) -> None:
+    """Ours: the work goes on, and says so."""
+    go = anyio.Event()
+
+    @app.tool(task_support="required")
+    async def work(ctx: Context[Any, Any]) -> str:
+        with anyio.move_on_after(0.1):
+            await ctx.elicit("Which one?", Name)
+        await go.wait()
+        return "took the first"
+
+    async with app.serving() as peer:
+        task_id = await peer.start("work")
+        task = await peer.until(
+            task_id, lambda one: one["statusMessage"] == "Going on without an answer."
+        )
+        assert task["status"] == "working"
+        assert "inputRequests" not in task
+        go.set()
+        task = await peer.ended(task_id)
+    assert task["result"]["content"][0]["text"] == "took the first"
+
+
+async def test_a_quick_tool_that_asks_becomes_a_task_at_its_question(app: App) -> None:
+    """Ours: there is nowhere else to put the question once the body runs."""
+
+    @app.tool(inline_seconds=60)
+    async def work(ctx: Context[Any, Any]) -> str:
+        answer = await ctx.elicit("Your name?", Name)
+        return answer.data.name if answer.action == "accept" else "nobody"
+
+    async with app.serving() as peer:
+        task_id = await peer.start("work")
+        key = (await asked(peer, task_id, 1))["Your name?"]["key"]
+        await peer.update(task_id, {key: accepted(name="Ada")})
+        assert (await peer.ended(task_id))["result"]["content"][0]["text"] == "Ada"
+
+
+async def test_a_client_that_cannot_be_asked_is_told_so(app: App) -> None:
+    """Ours: field case A16: it fails at once, with the reason."""
+
+    @app.tool()
+    async def work(ctx: Context[Any, Any]) -> str:
+        await ctx.elicit("Your name?", Name)
+        raise AssertionError
+
+    async with app.serving() as peer:
+        reply = await peer.undeclared().call("work")
+        said = reply.message.get("error", {}).get("message") or reply.text
+    assert "cannot be asked" in said
+
+
+@pytest.mark.parametrize("kept", ["when_slow", "always"])
+async def test_resolvers_ask_before_the_work_begins(app: App, kept: str) -> None:
+    """Spec: ext-tasks, Task Creation: MRTR first, then the task.
+
+    Ours: a call kept from the start has a task already, so its resolvers ask through it.
+    """
+    started: list[str] = []
+
+    @app.tool(task_support="required", kept=kept)
+    async def greet(name: Annotated[Name, Resolve(ask_for_a_name)]) -> str:
+        started.append(name.name)
+        return f"Hello, {name.name}!"
+
+    async with app.serving() as peer:
+        first = (await peer.call("greet")).result
+        if kept == "when_slow":
+            assert first["resultType"] == "input_required"
+            assert "taskId" not in first
+            [(key, request)] = first["inputRequests"].items()
+            assert request["params"]["message"] == "What is your name?"
+            second = await peer.ask(
+                "tools/call",
+                {
+                    "name": "greet",
+                    "arguments": {},
+                    "inputResponses": {key: accepted(name="Ada")},
+                    "requestState": first["requestState"],
+                },
+            )
+            assert second.result["resultType"] == "task"
+            task_id = second.result["taskId"]
+        else:
+            task_id = first["taskId"]
+            [key] = [one["key"] for one in (await asked(peer, task_id, 1)).values()]
+            await peer.update(task_id, {key: accepted(name="Ada")})
+        task = await peer.ended(task_id)
+    assert task["result"]["content"][0]["text"] == "Hello, Ada!"
+    assert started == ["Ada"]
