@@ -13,8 +13,8 @@ export function Reading(props: { result: Result | null }): ReactNode {
       {reading && <p>{reading}</p>}
       {meanings.length > 0 && (
         <dl>
-          {meanings.map(({ words, meaning }) => (
-            <div key={words}>
+          {meanings.map(({ words, meaning }, index) => (
+            <div key={index}>
               <dt>“{words}”</dt>
               <dd>{meaning}</dd>
             </div>

@@ -1,0 +1,181 @@
+"""The real app as two processes, and a real browser in front of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import psutil
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from awhile.client import connect
+
+START_SECONDS = 180.0
+"""The sample warehouse may have to be made first."""
+STOP_SECONDS = 10.0
+
+expect.set_options(timeout=10_000)
+
+
+def wait_until(true: Callable[[], bool], *, seconds: float, what: str) -> None:
+    """Look again and again, at most ``seconds`` long."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.02)
+
+
+@dataclass
+class App:
+    """``awhile app``: the page backend, and the MCP server as its child."""
+
+    process: subprocess.Popen[str]
+    start_url: str
+    data: Path
+
+    @property
+    def url(self) -> str:
+        """The page, without the token."""
+        return self.start_url.partition("/?")[0]
+
+    def server(self) -> psutil.Process:
+        """The MCP server's process, as it announced itself."""
+        return psutil.Process(self._announced()["pid"])
+
+    def mcp_url(self) -> str:
+        return self._announced()["url"]
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes that run queries."""
+        return self.server().children(recursive=True)
+
+    def busy_workers(self) -> list[psutil.Process]:
+        """Those that use the processor right now: asked of the operating system."""
+        workers = self.workers()
+        for worker in workers:
+            worker.cpu_percent()
+        time.sleep(0.4)  # the span that is measured
+        busy: list[psutil.Process] = []
+        for worker in workers:
+            try:
+                if worker.cpu_percent() > 30:
+                    busy.append(worker)
+            except psutil.NoSuchProcess:
+                continue
+        return busy
+
+    def run(self, run_id: str) -> dict[str, Any]:
+        """What the MCP server says of one run, without the page in between."""
+        return next(run for run in self.runs() if run["run_id"] == run_id)
+
+    def runs(self) -> list[dict[str, Any]]:
+        async def ask() -> list[dict[str, Any]]:
+            async with connect(self.mcp_url(), ledger=None) as server:
+                result = await server.call("list_runs", {"limit": 500})
+                return cast("list[dict[str, Any]]", (result.structured_content or {})["runs"])
+
+        # Playwright's own event loop runs in this thread.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(anyio.run, ask).result(timeout=30)
+
+    def _announced(self) -> dict[str, Any]:
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            for file in (self.data / "servers").glob("*.json"):
+                try:
+                    said = json.loads(file.read_text())
+                except (OSError, ValueError):
+                    continue
+                if psutil.pid_exists(said["pid"]):
+                    return cast("dict[str, Any]", said)
+            assert time.monotonic() < deadline, "no MCP server announced itself"
+            time.sleep(0.02)
+
+
+@pytest.fixture(scope="package")
+def app(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Generator[App]:
+    """One app for all browser tests, on the small sample (kept between test runs for a day)."""
+    data = tmp_path_factory.mktemp("data")
+    assert pytestconfig.cache is not None
+    (data / "samples").symlink_to(pytestconfig.cache.mkdir("samples"))
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "awhile.cli.main", "app", "--no-open-browser"),
+            *("--port=0", "--page-port=0", f"--data-folder={data}", "--lease-seconds=2"),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    start_url = process.stdout.readline().strip()
+    assert start_url.startswith("http://127.0.0.1:"), f"the app said {start_url!r}"
+    yield App(process, start_url, data)
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    finally:
+        process.stdout.close()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Generator[Browser]:
+    """Chromium. Of the package's scope: Playwright's event loop must be gone before other tests."""
+    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    executable = next((path for path in found if path), None)
+    assert executable is not None, "no Chromium on the PATH; `make e2e` brings one"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable,
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--no-first-run",
+            ],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(app: App, browser: Browser) -> Generator[BrowserContext]:
+    """A browser profile that is signed in."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.request.get(app.start_url)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, app: App) -> Generator[Page]:
+    """The front page, live. A script error, or anything the policy blocks, fails the test."""
+    page = context.new_page()
+    broken: list[str] = []
+    page.on("pageerror", lambda error: broken.append(str(error)))
+    page.on(
+        "console",
+        lambda said: broken.append(said.text) if "Content Security Policy" in said.text else None,
+    )
+    page.goto(app.url)
+    expect(page.locator(".connection")).to_have_text("Live")
+    yield page
+    assert broken == []
