@@ -170,7 +170,7 @@ class Peer:
         """Poll until ``happened``; the task then."""
         task: Json = {}
         with anyio.move_on_after(PATIENCE_SECONDS):
-            while not happened(task := await self.get(task_id)):
+            while not happened(task := await self.get(task_id)):  # noqa: ASYNC110 - in the server
                 await anyio.sleep(0.005)
             return task
         raise AssertionError(f"still not so after {PATIENCE_SECONDS} s: {task}")

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from awhile import Run
 from tests.interaction.server import children
 from tests.interaction.server.conftest import App
-from tests.interaction.server.peer import ENDED, INTERNAL_ERROR, INVALID_PARAMS, Json
+from tests.interaction.server.peer import ENDED, INTERNAL_ERROR, Json
 
 pytestmark = pytest.mark.anyio
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import anyio.from_thread
+import anyio.lowlevel
 import pytest
 from mcp.server.mcpserver import Context
 
@@ -75,7 +76,7 @@ async def test_the_last_report_is_told_before_the_answer(app: App) -> None:
         for done in range(1, 10_001):
             run.report(done, 10_000, f"row {done}")
             if done % 1000 == 0:
-                await anyio.sleep(0)
+                await anyio.lowlevel.checkpoint()
         return "done"
 
     async with app.serving() as peer:
@@ -151,7 +152,7 @@ async def test_a_slow_poller_loses_no_step(app: App) -> None:
         await go.wait()
         for number in range(31, 41):  # while those before may still be on their way to the disk
             run.report(number, 40, f"step {number}")
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()
         return "done"
 
     async with app.serving() as peer:
