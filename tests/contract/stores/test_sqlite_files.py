@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -210,6 +211,18 @@ async def test_another_process_that_keeps_the_lock_is_named(
             assert await store.get(first.task_id) == first
         await store.create(task())
         lock.close()
+
+
+def test_a_file_system_without_locks_is_refused(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a network share answers; the answer is the one thing here that is not real."""
+
+    def flock(_file: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    assert "has to be on a local file system" in refusal(file)
 
 
 FILLS_UP = """
