@@ -40,9 +40,12 @@ def maybe_instant(value: Any) -> int | None:
 
 def maybe_number(value: Any) -> float | None:
     """A finite number, or None for anything else (booleans, NaN and infinities included)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # JSON may hold whole numbers beyond any float
+        return None
 
 
 def without_none(fields: Mapping[str, Any]) -> dict[str, Any]:

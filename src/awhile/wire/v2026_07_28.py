@@ -134,7 +134,7 @@ def read_task(fields: Mapping[str, Any]) -> Snapshot:
         steps=_read_steps(run.get("steps")),
         cancel_asked_at_ms=maybe_instant(run.get("cancelAskedAt")),
         stopped_at_ms=maybe_instant(run.get("stoppedAt")),
-        stopped_how=StoppedHow(how) if how in set(StoppedHow) else None,
+        stopped_how=StoppedHow(how) if isinstance(how, str) and how in set(StoppedHow) else None,
         attempt=_milliseconds(run.get("attempt")),
     )
 

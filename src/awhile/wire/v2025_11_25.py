@@ -1,0 +1,112 @@
+"""Tasks of the 2025-11-25 era, both directions.
+
+Source: modelcontextprotocol/modelcontextprotocol, ``2025-11-25/basic/utilities/tasks``. Where this
+era differs in meaning and not only in names: a tool that itself says no makes its task ``failed``,
+and results travel by ``tasks/result`` alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from awhile.tasks import Status
+from awhile.wire.codec import maybe_number, read_instant, write_instant
+from awhile.wire.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROTOCOL_VERSION = "2025-11-25"
+
+RELATED_TASK = "io.modelcontextprotocol/related-task"
+"""The ``_meta`` key that ties a message to its task."""
+
+IMMEDIATE_RESPONSE = "io.modelcontextprotocol/model-immediate-response"
+"""The ``_meta`` key of a text for hosts that hand control back to their model meanwhile."""
+
+CAPABILITY: Mapping[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+"""``capabilities.tasks`` of a server that can tell its callers apart."""
+
+
+def write_created(task: Snapshot, *, immediate_response: str | None = None) -> dict[str, Any]:
+    """``CreateTaskResult``: the task nested under ``task``."""
+    fields: dict[str, Any] = {"task": write_task(task)}
+    if immediate_response is not None:
+        fields["_meta"] = {IMMEDIATE_RESPONSE: immediate_response}
+    return fields
+
+
+def write_task(task: Snapshot) -> dict[str, Any]:
+    """``Task``, as ``tasks/get``, ``tasks/list``, ``tasks/cancel`` and the notification carry it."""
+    fields: dict[str, Any] = {
+        "taskId": task.task_id,
+        "status": _status(task).value,
+        "createdAt": write_instant(task.created_at_ms),
+        "lastUpdatedAt": write_instant(task.last_updated_at_ms),
+        "ttl": task.ttl_ms,
+    }
+    if task.status_message is not None:
+        fields["statusMessage"] = task.status_message
+    if task.poll_interval_ms is not None:
+        fields["pollInterval"] = task.poll_interval_ms
+    return fields
+
+
+def write_result(task: Snapshot) -> dict[str, Any]:
+    """A finished task's own result, tied to it, as ``tasks/result`` returns it."""
+    result = dict(task.result or {})
+    result["_meta"] = {**result.get("_meta", {}), **related(task.task_id)}
+    return result
+
+
+def related(task_id: str) -> dict[str, Any]:
+    """The ``_meta`` that ties a message to a task."""
+    return {RELATED_TASK: {"taskId": task_id}}
+
+
+def read_task(fields: Mapping[str, Any]) -> Snapshot:
+    """A task from ``tasks/get``, ``tasks/list``, ``tasks/cancel`` or the notification.
+
+    Raises:
+        ValueError: the id, the status or an instant is missing or not what the era says.
+    """
+    try:
+        task_id, status = fields["taskId"], Status(fields["status"])
+        created_at_ms = read_instant(fields["createdAt"])
+        updated_at_ms = read_instant(fields.get("lastUpdatedAt", fields["createdAt"]))
+        if not isinstance(task_id, str) or not task_id:
+            raise ValueError(f"taskId is {task_id!r}")
+    except (KeyError, TypeError, ValueError) as broken:
+        raise ValueError(f"not a task of {PROTOCOL_VERSION}: {broken}") from broken
+    message = fields.get("statusMessage")
+    return Snapshot(
+        task_id=task_id,
+        status=status,
+        status_message=message if isinstance(message, str) else None,
+        created_at_ms=created_at_ms,
+        last_updated_at_ms=updated_at_ms,
+        ttl_ms=_milliseconds(fields.get("ttl")),
+        poll_interval_ms=_milliseconds(fields.get("pollInterval")),
+    )
+
+
+def with_result(task: Snapshot, result: Mapping[str, Any]) -> Snapshot:
+    """The task together with what ``tasks/result`` returned.
+
+    A result that says no came to its end all the same: over both eras such a task is `completed`
+    with ``isError``, so that one rule shows it.
+    """
+    meta = {key: one for key, one in (result.get("_meta") or {}).items() if key != RELATED_TASK}
+    own = {**result, "_meta": meta} if meta else {k: v for k, v in result.items() if k != "_meta"}
+    return replace(task, status=Status.COMPLETED, result=own)
+
+
+def _status(task: Snapshot) -> Status:
+    said_no = task.status is Status.COMPLETED and (task.result or {}).get("isError") is True
+    return Status.FAILED if said_no else task.status
+
+
+def _milliseconds(value: Any) -> int | None:
+    number = maybe_number(value)
+    return None if number is None or number < 0 else int(number)
