@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.contract import Choice, QuestionBack, Refusal, Sql
-from awhile.ask.translators.doubts import Stuck, Undecided
+from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
 from awhile.ask.translators.joins import Joins, TwoWays
 from awhile.ask.translators.link import Lexicon, link
@@ -44,33 +44,47 @@ class BuiltInTranslator:
 
     def translate(self, question: str, schema: Schema, today: date) -> Translation:
         """See `contract.Translator.translate`."""
-        _, lexicon, joins, figures = self._derived(schema)
-        tokens = tokenise(question) if len(question) <= _LONGEST_QUESTION else ()
-        marks: Sequence[Mark] = ()
+        figures = self._derived(schema)[3]
+        marks: list[Mark] = []
         try:
-            if not 0 < len(tokens) <= _MOST_TOKENS:
-                raise Stuck("a question of a few words up to a few lines is needed")
-            marks = link(tokens, lexicon, today)
-            self._unknown(question, tokens, marks, lexicon)
-            settled = settle(question, tokens, marks, joins)
-            draft = read(question, settled, figures)
-            intent = plan(draft, figures)
-            sql = compile_intent(intent, schema, joins)
-            return Sql(sql, reading_of(intent, figures), tuple(draft.meanings))
+            return self._answer(question, schema, today, marks)
         except Undecided as doubt:
             choices = tuple(
-                choice
-                for choice in doubt.choices
-                if choice.question != question
-                and isinstance(self.translate(choice.question, schema, today), Sql)
+                each for each in doubt.choices if self._is_answered(each.question, schema, today)
             )
             if choices:
                 return QuestionBack(doubt.text, choices)
-            return _refusal("", doubt.words, marks, schema, figures)
+            why = "it can mean more than one thing" if doubt.words else doubt.text
+            return _refusal(why, doubt.words, marks, schema, figures)
         except Stuck as doubt:
             return _refusal(doubt.why, doubt.words, marks, schema, figures)
+
+    def _answer(
+        self, question: str, schema: Schema, today: date, linked: list[Mark] | None = None
+    ) -> Sql:
+        """The whole pipeline. Raises `Doubt`; `linked` then tells what was recognised."""
+        _, lexicon, joins, figures = self._derived(schema)
+        tokens = tokenise(question) if len(question) <= _LONGEST_QUESTION else ()
+        if not 0 < len(tokens) <= _MOST_TOKENS:
+            raise Stuck("a question of a few words up to a few lines is needed")
+        marks = link(tokens, lexicon, today)
+        if linked is not None:
+            linked.extend(marks)
+        _check_known(question, tokens, marks, lexicon)
+        draft = read(question, settle(question, tokens, marks, joins), figures)
+        try:
+            intent = plan(draft, figures)
+            sql = compile_intent(intent, schema, joins)
+            return Sql(sql, reading_of(intent, figures), tuple(draft.meanings))
         except TwoWays as doubt:
-            return _refusal(str(doubt), (), marks, schema, figures)
+            raise Stuck(str(doubt)) from doubt
+
+    def _is_answered(self, question: str, schema: Schema, today: date) -> bool:
+        try:
+            self._answer(question, schema, today)
+        except Doubt:
+            return False
+        return True
 
     def _derived(self, schema: Schema) -> tuple[Schema, Lexicon, Joins, Figures]:
         if self._known is None or self._known[0] is not schema:
@@ -78,29 +92,25 @@ class BuiltInTranslator:
             self._known = (schema, Lexicon(schema), joins, Figures(schema, joins))
         return self._known
 
-    def _unknown(
-        self, question: str, tokens: Sequence[Token], marks: Sequence[Mark], lexicon: Lexicon
-    ) -> None:
-        """The first half of the guard: a word nothing explains ends it, or is asked about."""
-        unknown = [mark for mark in marks if isinstance(mark.what, Unknown)]
-        if not unknown:
-            return
-        choices: list[Choice] = []
-        if len(unknown) == 1:
-            token = tokens[unknown[0].start]
-            if len(token.norm) > 4:
-                choices = [
-                    Choice(word, reworded(question, tokens, unknown[0], word))
-                    for word in lexicon.spelled_like(token.norm)
-                ]
-        texts = tuple(mark.text for mark in unknown)
-        if choices:
-            raise Undecided(
-                f"I do not know {texts[0]!r}. Did you mean {choices[0].label!r}?",
-                tuple(choices),
-                *texts,
-            )
-        raise Stuck("", *texts)
+
+def _check_known(
+    question: str, tokens: Sequence[Token], marks: Sequence[Mark], lexicon: Lexicon
+) -> None:
+    """A word nothing explains ends it, or is asked about when it looks misspelt."""
+    unknown = [mark for mark in marks if isinstance(mark.what, Unknown)]
+    if not unknown:
+        return
+    texts = tuple(mark.text for mark in unknown)
+    word = tokens[unknown[0].start].norm
+    near = lexicon.spelled_like(word) if len(unknown) == 1 and len(word) > 4 else []
+    if near:
+        # Only a spelling that makes the whole question understood is worth asking about.
+        raise Undecided(
+            f"I do not know {texts[0]!r}. Did you mean {' or '.join(map(repr, near))}?",
+            tuple(Choice(each, reworded(question, tokens, unknown[0], each)) for each in near),
+            *texts,
+        )
+    raise Stuck("", *texts)
 
 
 def _refusal(

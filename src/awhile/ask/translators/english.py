@@ -76,7 +76,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         "containing|contain|contains",
     ),
     (Word("is"), "equal to|equals|being|is equal to|=|set to"),
-    (Word("and"), "and|as well as|along with|plus|&"),
+    (Word("and"), "and|as well as|along with|plus|&|but"),
     (Word("or"), "or"),
     (Word("comma"), ","),
     (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.contract import Meaning
-from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.contract import Choice, Meaning
+from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Draft, Figure
 from awhile.ask.translators.english import PEOPLE
 from awhile.ask.translators.figures import table_words
@@ -129,15 +129,15 @@ class Pending:
             self.sort = self.by = None
         elif self.by and (not rank or rank.figure or draft.groupings):
             raise Stuck("one groups by names or dates, not by a figure", self.by.text)
-        self.by = None
         if rank and not rank.figure and not rank.column:
-            self.rank_by(figure)
+            self.rank_by(figure, said=self.by is not None)
+        self.by = None
         draft.figures.append(figure)
 
-    def rank_by(self, figure: Figure) -> None:
+    def rank_by(self, figure: Figure, said: bool) -> None:
         """ "the highest revenue": what is ranked by it, or, of nothing else, just the maximum."""
         draft, rank = self.draft, self.draft.rank
-        if rank is None or rank.word.about not in (None, "rank", "size"):
+        if rank is None or not (said or rank.word.about in (None, "rank", "size")):
             return
         ranked = draft.target or isinstance(self.ahead(), GrainNoun | ColumnNoun | TableNoun)
         if not rank.word.also_aggregate or ranked:
@@ -151,3 +151,39 @@ class Pending:
         else:
             figure.outer = name
         draft.rank = None
+
+    def refuse_by_whom(self, mark: Mark, noun: TableNoun) -> None:
+        """ "orders by customers in Munich" may be a list or a count for each customer."""
+        target = self.draft.target
+        if target is None or self.by is None or self.draft.figures or self.draft.rank:
+            return
+        people = noun.plural and self.is_people(noun.table) and isinstance(self.ahead(), Word)
+        if not people or self.by.text.casefold() != "by":
+            return
+        said, old = target.mark.text, f"{self.by.text} {mark.text}"
+        question = self.draft.question
+        counted = question.replace(said, f"number of {said}", 1)
+        raise Undecided(
+            f"Do you mean {said} from these {mark.text}, or a number for each of them?",
+            (
+                Choice(f"{said} from them", question.replace(old, f"from {mark.text}", 1)),
+                Choice("a number for each", counted.replace(old, f"for each {mark.text}", 1)),
+            ),
+            old,
+        )
+
+    def adds_up(self, ref: ColumnRef) -> bool:
+        return ref in self.figures.units() or ref in self.figures.revenue()
+
+    def by_number(self, mark: Mark, ref: ColumnRef, ranked: str) -> None:
+        """ "products by price" sorts by a column of theirs; "by quantity" adds up."""
+        draft = self.draft
+        if ref.table != ranked:
+            if not self.adds_up(ref):
+                raise Stuck("it is not said how to add it up", mark.text)
+            self.place(Figure("column", mark, "sum", column=ref))
+        elif draft.rank:
+            draft.rank.column = ref
+        else:
+            draft.sort = ref
+        self.by = None

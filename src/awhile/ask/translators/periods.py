@@ -102,6 +102,10 @@ def _led(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
             if second and first[1].start and second[1].end and first[1].start < second[1].end:
                 length = 2 + first[0] + second[0]
                 return length, Period(first[1].start, second[1].end, " ".join(words[:length]))
+    if lead == "since" and words[1:4] in (("the", "beginning", "of"), ("the", "start", "of")):
+        unit = _unit(words[5]) if len(words) > 5 and words[4] in ("the", "this") else None
+        if unit:
+            return 6, Period(_floor(today, unit), None, f"since this {unit} began")
     if lead in ("since", "after", "before", "until", "till"):
         found = _point(words[1:], today)
         if found is None:

@@ -96,6 +96,10 @@ def _explain_verbs(case: Case) -> None:
                     said,
                 )
         draft.related.append(case.event_for(case.subject(), mark.text))
+    item = case.figures.trade.item if case.figures.trade else None
+    sells = draft.rank if draft.rank and draft.rank.word.about == "units" else None
+    if sells and item and draft.head == "what" and not (draft.target or draft.figures):
+        draft.target = Target(sells.mark, True, table=item)
     if draft.never_verb:
         verb = draft.never_verb
         event = verb.table or case.event_for(case.subject())
@@ -111,7 +115,8 @@ def _object_of_verb(case: Case) -> None:
     draft = case.draft
     trade = case.trade()
     verbs = [verb for _, verb in draft.verbs if verb.kind != "event"]
-    if not verbs or draft.figures or trade.item is None:
+    ranking = [draft.rank.figure] if draft.rank and draft.rank.figure else []
+    if not verbs or draft.figures != ranking or trade.item is None:
         raise Stuck("it does not say what to show")
     if draft.target and draft.target.table != trade.item:
         if draft.target.table != trade.buyer or draft.target.columns:

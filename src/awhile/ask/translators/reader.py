@@ -116,6 +116,8 @@ class _Reader(Pending):
         elif role in ("with", "preposition", "is"):
             self.link = role
         elif role in ("and", "or", "comma"):
+            if self.functions:
+                raise Stuck("one function at a time, please", self.functions[-1][0].text, mark.text)
             if role != "comma" or not self.joiner:
                 self.joiner = mark
             if self.last and not isinstance(self.last.what, Word):
@@ -173,6 +175,13 @@ class _Reader(Pending):
             raise Stuck("two rankings in one question", rank.mark.text, mark.text)
         self.refuse_not()
         count = None
+        verb = self.ahead()
+        named = isinstance(self.ahead(1), TableNoun | ColumnNoun)
+        if word.about is None and isinstance(verb, Verb) and named:
+            # "most ordered products": by orders, units or revenue is still open.
+            word = Superlative(word.descending, "rank")
+            self.draft.verbs.append((self.marks[self.at], verb))
+            self.at += 1
         before, following = self.last.what if self.last else None, self.ahead()
         if isinstance(before, Number):
             count = int(before.value)
@@ -194,12 +203,13 @@ class _Reader(Pending):
         if isinstance(following, TableNoun) and self.link == "with":
             self.compare(mark, Compare("=", number.value))
             return
-        target = self.draft.target
-        if before and target and target.mark == before and not target.plural and whole:
-            key = self.figures.table(target.table).primary_key if target.table else ()
-            if len(key) == 1 and self.numeric(ColumnRef(target.table, key[0])):
-                self.keep(mark, Comparison(ColumnRef(target.table, key[0]), "=", number.value))
-                self.note(mark, f"{target.table}.{key[0]}")
+        grouped = any(each.mark == before for each in self.draft.groupings)
+        if before and isinstance(before.what, TableNoun) and not grouped and whole:
+            table = self.figures.table(before.what.table)
+            key = ColumnRef(table.name, "".join(table.primary_key[:1]))
+            if not before.what.plural and len(table.primary_key) == 1 and self.numeric(key):
+                self.keep(mark, Comparison(key, "=", number.value))
+                self.note(mark, f"{key.table}.{key.column}")
                 return
         raise Stuck("I do not know what it counts", mark.text)
 
@@ -228,6 +238,8 @@ class _Reader(Pending):
             if isinstance(following, TableNoun) and self.figures.order_like(following.table):
                 self.at += 2
                 self.place(self.valued(mark, following.table))
+            elif self.figures.trade and mark.text.casefold().startswith(("basket", "cart")):
+                self.place(self.valued(mark, self.figures.trade.header))
             elif self.figures.trade and target == self.figures.trade.header:
                 figure = self.valued(mark, target)
                 figure.function = figure.function or "sum"
@@ -264,6 +276,7 @@ class _Reader(Pending):
             self.counted(mark, noun)
         elif self.by or self.more_groups:
             self.refuse_not()
+            self.refuse_by_whom(mark, noun)
             draft.groupings.append(Grouping(mark, table=name, per=self.per))
             self.by = None
         elif self.negation:
@@ -341,16 +354,14 @@ class _Reader(Pending):
         elif self.sort:
             draft.sort, self.sort = ref, None
         elif self.by and self.numeric(ref) and draft.target and draft.target.table:
-            if draft.rank:
-                draft.rank.column = ref
-            else:
-                draft.sort = ref
-            self.by = None
+            self.by_number(mark, ref, draft.target.table)
         elif self.by or self.more_groups:
             draft.groupings.append(Grouping(mark, column=ref, per=self.per))
             self.by = None
         elif self.ranked(mark, noun, ref):
             return
+        elif self.ahead() == Word("by") and not draft.target and self.adds_up(ref):
+            self.place(Figure("column", mark, "sum", column=ref))
         elif draft.target is None and (not draft.figures or self.is_ranked()):
             draft.target = Target(mark, noun.plural, columns=[ref])
         elif (

@@ -137,7 +137,7 @@ def _choose(
             for place, sense in enumerate(senses)
         )
         best, other = ranked[0][0], ranked[1][0]
-        if best[0] < other[0] or (best[0] == 0 and best != other):
+        if best[0] <= 1 and (best[0] < other[0] or (best[0] == 0 and best != other)):
             return senses[ranked[0][1]]
     return None
 

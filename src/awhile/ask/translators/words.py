@@ -117,6 +117,8 @@ def tokenise(question: str) -> tuple[Token, ...]:
             tokens.extend(_words(piece, start, end))
         elif kind == "mark" and piece in _SILENT_MARKS:
             continue
+        elif piece == "&":
+            tokens.append(Token(piece, "and", "and", start, end))
         else:
             tokens.append(Token(piece, piece, piece, start, end))
     return tuple(tokens)
