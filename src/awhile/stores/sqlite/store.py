@@ -105,8 +105,9 @@ class SqliteStore:
     async def get(self, task_id: str) -> TaskRecord | None:
         """See `TaskStore.get`. Reads in the event loop's own thread.
 
-        A point read takes about 10 µs; a hop to a thread and back takes ten times that and, under
-        load, a place in a queue (``benchmarks/store_sqlite.py`` prints both).
+        Such a read takes 10 to 70 µs, idle or busy; by way of a thread it took twice as long when
+        only one was asked for (``benchmarks/store_sqlite.py`` prints both), and many at a time would
+        queue for the threads. WAL readers never wait for a writer.
         """
         opened = self._opened
         try:
