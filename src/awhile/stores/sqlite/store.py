@@ -105,9 +105,9 @@ class SqliteStore:
     async def get(self, task_id: str) -> TaskRecord | None:
         """See `TaskStore.get`. Reads in the event loop's own thread.
 
-        Such a read takes 10 to 70 µs, idle or busy; by way of a thread it took twice as long when
-        only one was asked for (``benchmarks/store_sqlite.py`` prints both), and many at a time would
-        queue for the threads. WAL readers never wait for a writer.
+        Such a read takes 10 to 70 µs, idle or busy. By way of a thread one took twice as long
+        (``benchmarks/store_sqlite.py`` prints both), and many would queue for the threads. A reader
+        of a write-ahead log never waits for a writer.
         """
         opened = self._opened
         try:
