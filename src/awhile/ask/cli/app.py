@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import sys
 import webbrowser
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import anyio
 import typer
 
 from awhile.ask.cli.child import ServerChild, ServerNotStarted
 from awhile.ask.cli.folder import DataFolder
+from awhile.ask.cli.signals import end_on_sigterm
 from awhile.ask.web import serve_page
 from awhile.cli.screen import err
 from awhile.cli.settings import Effective, option, read_settings
-
-if TYPE_CHECKING:
-    from anyio.abc import TaskStatus
 
 
 def app(
@@ -46,12 +43,14 @@ def app(
     page, so treat it like a password. Ctrl-C ends the page and the server behind it.
     """
     effective = read_settings(ctx.params)
+    end_on_sigterm()
     try:
         anyio.run(_app, effective)
     except ServerNotStarted as not_started:
         raise typer.Exit(not_started.exit_code) from None  # the server has said why
     except KeyboardInterrupt:
-        err().print("Stopped.")
+        # Below the ^C that the terminal wrote.
+        err().print("\nStopped." if err().is_terminal else "Stopped.")
 
 
 async def _app(effective: Effective) -> None:
@@ -70,31 +69,10 @@ async def _app(effective: Effective) -> None:
         if settings.open_browser and _has_display():
             webbrowser.open(url)
 
-    async with anyio.create_task_group() as beside:
-        await beside.start(_end_on_signals, server, beside.cancel_scope)
-        async with server.running(), anyio.create_task_group() as watching:
-            watching.start_soon(server.keep_running)
-            await serve_page(server.url, token, port=page_port, on_ready=ready)
-            watching.cancel_scope.cancel()
-        beside.cancel_scope.cancel()
-
-
-async def _end_on_signals(
-    server: ServerChild, everything: anyio.CancelScope, *, task_status: TaskStatus[None]
-) -> None:
-    """End on the first signal, kill the server on the second one.
-
-    While the page is served, uvicorn takes the signals; it raises them again once it has stopped.
-    """
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        with anyio.CancelScope(shield=True):
-            asked = False
-            async for _ in signals:
-                if asked:
-                    server.kill()
-                asked = True
-                everything.cancel()
+    async with server.running(), anyio.create_task_group() as watching:
+        watching.start_soon(server.keep_running)
+        await serve_page(server.url, token, port=page_port, on_ready=ready)
+        watching.cancel_scope.cancel()
 
 
 def _port(effective: Effective, name: str) -> int:

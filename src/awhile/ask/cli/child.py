@@ -112,11 +112,6 @@ class ServerChild:
             process.kill()
         await process.aclose()
 
-    def kill(self) -> None:
-        """End it at once."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-
     async def _start(self) -> None:
         command = [sys.executable, "-m", "awhile.cli.main", "serve", "--until-stdin-closes"]
         self._process = await anyio.open_process(

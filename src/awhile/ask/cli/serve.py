@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import sys
-import threading
-import time
 from contextlib import ExitStack, asynccontextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from awhile.ask.cli.folder import DataFolder
+from awhile.ask.cli.signals import end_on_sigterm, end_with_stdin
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.errors import DatabaseNotOpened
@@ -37,9 +34,6 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 MEGABYTE = 1024 * 1024
-
-LONGEST_STOP_SECONDS = 5.0
-"""Beyond ``drain_seconds``: a server whose parent is gone may take this long, then it just ends."""
 
 
 def serve(
@@ -72,33 +66,14 @@ def serve(
     """
     settings = read_settings(ctx.params).settings
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
-    # uvicorn raises the signal again once it has stopped; the default would then end this
-    # process before it has cleaned up.
-    signal.signal(signal.SIGTERM, _end)
+    end_on_sigterm()
     if until_stdin_closes:
-        _end_with_stdin(settings.drain_seconds)
+        end_with_stdin(settings.drain_seconds)
     try:
         anyio.run(_serve_stdio if stdio else _serve_http, settings)
     except KeyboardInterrupt:
-        err().print("Stopped.")
-
-
-def _end(*_: object) -> NoReturn:
-    raise SystemExit(0)
-
-
-def _end_with_stdin(drain_seconds: float) -> None:
-    """Stop in an orderly way when the parent lets go of our standard input, or has died."""
-
-    def wait() -> None:
-        # Not through sys.stdin, whose lock a thread must not hold when the interpreter ends.
-        while os.read(0, 4096):
-            pass
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(drain_seconds + LONGEST_STOP_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
+        # Below the ^C that the terminal wrote.
+        err().print("\nStopped." if err().is_terminal else "Stopped.")
 
 
 async def _serve_http(settings: Settings) -> None:

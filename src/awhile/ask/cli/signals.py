@@ -1,0 +1,41 @@
+"""How a program that serves ends: in an orderly way, whoever asks for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import NoReturn
+
+STOP_SECONDS = 5.0
+"""Beyond what work gets to end: a server without a parent may take this long, then it just ends."""
+
+
+def end_on_sigterm() -> None:
+    """Have SIGTERM unwind this program, as SIGINT does; by default it would clean up nothing.
+
+    uvicorn, which takes both while it serves, raises them again once it has stopped.
+    """
+    signal.signal(signal.SIGTERM, _end)
+
+
+def end_with_stdin(drain_seconds: float) -> None:
+    """End when the parent lets go of standard input, or has died."""
+
+    def wait() -> None:
+        # Not through sys.stdin, whose lock a thread must not hold when the interpreter ends.
+        while os.read(0, 4096):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(drain_seconds + STOP_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _end(*_: object) -> NoReturn:
+    raise SystemExit(0)
+
+
+__all__ = ["end_on_sigterm", "end_with_stdin"]
