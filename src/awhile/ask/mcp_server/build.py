@@ -154,7 +154,7 @@ def build_server(
     async def describe_database() -> model.DatabaseModel:
         """What can be asked about: tables, columns, row counts, and example questions."""
         schema = await engine.describe()
-        asked = await anyio.to_thread.run_sync(examples, schema, today())
+        asked = await anyio.to_thread.run_sync(examples, schema)
         return model.DatabaseModel(
             name=database_name, tables=shapes.tables(schema), examples=list(asked)
         )
