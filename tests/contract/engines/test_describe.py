@@ -1,0 +1,65 @@
+"""The schema card: what can be asked about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from awhile.ask.engines.contract import Engine
+from awhile.ask.schema import ForeignKey
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_tables_columns_and_counts_are_there(engine: Engine, database: Path) -> None:
+    schema = await engine.describe()
+    assert schema.database == database.stem
+    assert [table.name for table in schema.tables] == ["customers", "orders", "big_orders"]
+    orders = schema.table("ORDERS")
+    assert orders is not None
+    assert (orders.row_count, orders.comment) == (400_000, "One row for each order")
+    amount = orders.column("Amount")
+    assert amount is not None
+    assert (amount.type, amount.kind) == ("DECIMAL(10,2)", "number")
+
+
+async def test_a_text_column_with_few_values_has_them_all(engine: Engine) -> None:
+    orders = (await engine.describe()).table("orders")
+    channel = orders and orders.column("channel")
+    assert channel is not None
+    assert channel.sample_values == ("Phone", "Store", "Website")
+
+
+async def test_a_text_column_with_many_values_has_some(engine: Engine) -> None:
+    customers = (await engine.describe()).table("customers")
+    name = customers and customers.column("name")
+    assert name is not None
+    assert (len(name.sample_values), name.distinct_count) == (5, 600)
+
+
+async def test_dates_have_their_range(engine: Engine) -> None:
+    schema = await engine.describe()
+    customers, orders = schema.table("customers"), schema.table("orders")
+    joined = customers and customers.column("joined_on")
+    ordered = orders and orders.column("ordered_at")
+    assert joined is not None
+    assert (joined.minimum, joined.maximum) == ("2024-01-01", "2025-08-22")
+    assert ordered is not None
+    assert (ordered.minimum, ordered.maximum) == ("2025-01-01 00:00:00", "2025-10-05 18:39:00")
+
+
+async def test_keys_that_are_not_declared_are_inferred_and_say_so(engine: Engine) -> None:
+    orders = (await engine.describe()).table("orders")
+    assert orders is not None
+    assert orders.primary_key == ("order_id",)
+    assert orders.foreign_keys == (
+        ForeignKey(("customer_id",), "customers", ("customer_id",), declared=False),
+    )
+
+
+async def test_a_view_is_described_without_counting_its_rows(engine: Engine) -> None:
+    view = (await engine.describe()).table("big_orders")
+    assert view is not None
+    assert view.row_count is None
+    assert view.column("channel") is not None
