@@ -14,7 +14,7 @@ from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
 from awhile.ask.translators.joins import Joins, TwoWays
 from awhile.ask.translators.link import Lexicon, link
-from awhile.ask.translators.marks import Unknown, Word
+from awhile.ask.translators.marks import ColumnNoun, Unknown, Word
 from awhile.ask.translators.plan import plan
 from awhile.ask.translators.reader import read
 from awhile.ask.translators.reading import reading_of
@@ -54,7 +54,8 @@ class BuiltInTranslator:
             )
             if choices:
                 return QuestionBack(doubt.text, choices)
-            why = "it can mean more than one thing" if doubt.words else doubt.text
+            misspelt = any(isinstance(mark.what, Unknown) for mark in marks)
+            why = "" if misspelt else "it can mean more than one thing"
             return _refusal(why, doubt.words, marks, schema, figures)
         except Stuck as doubt:
             return _refusal(doubt.why, doubt.words, marks, schema, figures)
@@ -110,7 +111,20 @@ def _check_known(
             tuple(Choice(each, reworded(question, tokens, unknown[0], each)) for each in near),
             *texts,
         )
-    raise Stuck("", *texts)
+    raise Stuck(_known_values(marks, unknown[0], lexicon), *texts)
+
+
+def _known_values(marks: Sequence[Mark], unknown: Mark, lexicon: Lexicon) -> str:
+    """ "category Tyos": what the column named just before it does hold."""
+    before = next((mark for mark in marks if mark.end == unknown.start), None)
+    if before is None or not isinstance(before.what, ColumnNoun):
+        return ""
+    sense = before.what.senses[0]
+    table = lexicon.schema.table(sense.table)
+    column = table.column(sense.column) if table else None
+    if column is None or not column.sample_values:
+        return ""
+    return f"{column.name} is for example {', '.join(column.sample_values[:8])}"
 
 
 def _refusal(

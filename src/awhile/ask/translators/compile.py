@@ -207,6 +207,9 @@ class _Figures(Sources):
             if intent.having:
                 raise Stuck("I cannot compare a figure of figures with a number yet")
             return tree
+        for each in intent.where.filters:
+            if any(each.ref.table not in self.joins.reach(base) for base in bases):
+                raise Stuck("I cannot tell whether its condition is about all of these figures")
         names = self.names_of(intent.dimensions)
         parts = [f"part_{place}" for place in range(1, len(measures) + 1)]
         tree = exp.Select().from_(self.table(parts[0]))
@@ -243,7 +246,7 @@ class _Figures(Sources):
         own = [each for each in intent.where.filters if each.ref.table in reach]
         inner_where = Condition(tuple(each for each in intent.where.filters if each not in own))
         tables, tests = self.where(base, inner_where)
-        inner = self.source(base, [entity.table, *tables])
+        inner = self.source(base, [entity.table, measure.of.table, *tables])
         for key in entity.key:
             column = self.column(entity.table, key)
             inner = inner.select(column).group_by(column.copy())

@@ -35,6 +35,8 @@ class Figure:
     column: ColumnRef | None = None
     outer: Function | None = None
     share: bool = False
+    linked: bool = False
+    """Whether a word ties it to what was said before it: "and", "by", "with"."""
 
 
 @dataclass(slots=True)

@@ -134,10 +134,11 @@ def _of_value(case: Case, figure: Figure) -> Measure:
         raise Stuck("I do not know its value", figure.mark.text)
     if figure.function is None:
         one = figure.mark.text
+        name = one if one.endswith(("size", "value")) else f"{one} value"
         raise Undecided(
-            f"Do you mean the average or the total {one} value?",
+            f"Do you mean the average or the total {name}?",
             tuple(
-                Choice(f"{word} {one} value", case.reworded(one, f"{word} {one}"))
+                Choice(f"{word} {name}", case.reworded(one, f"{word} {one}"))
                 for word in ("average", "total", "median")
             ),
             one,

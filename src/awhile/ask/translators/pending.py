@@ -122,6 +122,7 @@ class Pending:
     def place(self, figure: Figure) -> None:
         """A figure's place: what a ranking ranks by, what a list is sorted by, or an answer."""
         draft, rank = self.draft, self.draft.rank
+        figure.linked = bool(self.joiner or self.by or self.sort or self.link == "with")
         if self.sort or (self.by and draft.target and not rank):
             if draft.sort or draft.groupings:
                 raise Stuck("it is not clear what is sorted", figure.mark.text)
@@ -172,6 +173,17 @@ class Pending:
             old,
         )
 
+    def is_modifier(self, mark: Mark, noun: TableNoun) -> bool:
+        """ "customer orders": the first name only says more of the second. Raises `Stuck`."""
+        following = self.marks[self.at] if self.at < len(self.marks) else None
+        if following is None or following.start != mark.end:
+            return False
+        if not isinstance(following.what, TableNoun) or following.what.table == noun.table:
+            return False
+        if noun.plural or noun.table not in self.figures.joins.reach(following.what.table):
+            raise Stuck("I do not understand the two together", mark.text, following.text)
+        return True
+
     def adds_up(self, ref: ColumnRef) -> bool:
         return ref in self.figures.units() or ref in self.figures.revenue()
 
@@ -187,3 +199,12 @@ class Pending:
         else:
             draft.sort = ref
         self.by = None
+
+    def counts_item(self, ref: ColumnRef) -> bool:
+        """ "how many Teddy Bears were sold": one thing by its name, counted in units."""
+        trade = self.figures.trade
+        return (
+            trade is not None
+            and ref.table == trade.item
+            and [each.function for _, each in self.functions] == ["count"]
+        )

@@ -14,7 +14,7 @@ from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import date_of, event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Figure, Rank, Target
-from awhile.ask.translators.figures import is_label
+from awhile.ask.translators.figures import is_label, table_words
 from awhile.ask.translators.intent import (
     Among,
     ColumnRef,
@@ -179,19 +179,21 @@ def _groups(case: Case) -> Intent:
         target_dims = (case.entity(counted[0].table, counted[0].mark),)
         compared = [figure for figure, _ in draft.thresholds]
         answers = [each for each in answers if each not in compared]
-        if answers != [counted[0]]:
-            raise Stuck("it asks for a figure beside those it counts by")
+        if answers != [counted[0]] or counted[0].outer or draft.rank or draft.sort:
+            raise Stuck("it asks for more than how many there are")
         count_groups, answers = True, []
     part = _part(case, bool(groupings or target_dims))
     by_figure = {id(each): measure(case, each, groupings, part) for each in answers}
     measures = list(by_figure.values())
+    _check_linked(draft, answers, by_figure)
+    _check_whole(case)
     dims = tuple(dimension(case, each) for each in groupings)
     if target_dims and dims and (draft.rank or draft.sort):
         at_fault = [draft.rank.mark.text] if draft.rank else []
         raise Stuck("I cannot rank within groups yet", *at_fault)
     if target_dims and dims:
         raise Stuck("it is not clear what each row of the answer should be")
-    dims = target_dims or dims
+    dims = tuple(dict.fromkeys(target_dims or dims))
     having = tuple(
         Threshold(
             by_figure.get(id(figure)) or measure(case, figure, []),
@@ -219,6 +221,37 @@ def _groups(case: Case) -> Intent:
         _keeps_empty(case, dims, having, order, measures),
         count_groups,
     )
+
+
+def _check_linked(draft: Draft, answers: list[Figure], by_figure: dict[int, Measure]) -> None:
+    """Figures side by side without a word that ties them are not one question."""
+    ranked = draft.rank.figure if draft.rank else None
+    compared = [figure for figure, _ in draft.thresholds]
+    loose = [
+        each
+        for each in answers
+        if not (each.linked or each is ranked or each is draft.sort or each in compared)
+    ]
+    told = {by_figure[id(each)] for each in loose}
+    spare = 1 if draft.target is None or draft.head in ("which", "what", "who", "list") else 0
+    if len(told) > spare:
+        raise Stuck("I do not see how it belongs to the rest", loose[-1].mark.text)
+
+
+def _check_whole(case: Case) -> None:
+    """The value of an order "of Toys" may be that of the whole order or of its toys."""
+    draft = case.draft
+    valued = [each for each in draft.figures if each.kind == "value"]
+    valued += [figure for figure, _ in draft.thresholds if figure.kind == "value"]
+    for figure in valued:
+        near = case.joins.reach(figure.table)
+        for each in draft.filters:
+            if each.ref.table not in near:
+                raise Stuck(
+                    f"a whole {' '.join(table_words(figure.table))}, or only the part where "
+                    f"{each.ref.column} fits?",
+                    figure.mark.text,
+                )
 
 
 def _joined_figure(case: Case) -> bool:

@@ -270,6 +270,8 @@ class _Reader(Pending):
             self.place(self.valued(mark, name))
             return
         self.note(mark, f"the table {name}")
+        if self.is_modifier(mark, noun):
+            return
         if self.share and not self.functions:
             self.functions.append((mark, Aggregate("count")))
         if self.functions:
@@ -366,7 +368,7 @@ class _Reader(Pending):
             draft.target = Target(mark, noun.plural, columns=[ref])
         elif (
             draft.target
-            and (draft.target.columns or self.link == "with")
+            and ((draft.target.columns and self.joiner) or self.link == "with")
             and not draft.figures
             and not draft.target.grain
         ):
@@ -432,15 +434,6 @@ class _Reader(Pending):
         verb = "is not" if self.negation else "is"
         self.negation = None
         self.note(mark, f"{ref.table}.{ref.column} {verb} {value!r}")
-
-    def counts_item(self, ref: ColumnRef) -> bool:
-        """ "how many Teddy Bears were sold": one thing by its name, counted in units."""
-        trade = self.figures.trade
-        return (
-            trade is not None
-            and ref.table == trade.item
-            and [each.function for _, each in self.functions] == ["count"]
-        )
 
     # Verbs and comparisons --------------------------------------------------------------------
 
