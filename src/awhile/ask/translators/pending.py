@@ -12,7 +12,7 @@ from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Draft, Figure
 from awhile.ask.translators.english import PEOPLE
 from awhile.ask.translators.figures import table_words
-from awhile.ask.translators.marks import ColumnNoun, GrainNoun, TableNoun, Word
+from awhile.ask.translators.marks import ColumnNoun, GrainNoun, MeasureNoun, TableNoun, Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,6 +172,12 @@ class Pending:
             ),
             old,
         )
+
+    def refuse_bare(self, mark: Mark) -> None:
+        """A table's name right after another name, with no word between, has no part to play."""
+        nouns = (ColumnNoun, GrainNoun, MeasureNoun, TableNoun)
+        if self.last and self.last.end == mark.start and isinstance(self.last.what, nouns):
+            raise Stuck("I do not understand the two together", self.last.text, mark.text)
 
     def is_modifier(self, mark: Mark, noun: TableNoun) -> bool:
         """ "customer orders": the first name only says more of the second. Raises `Stuck`."""

@@ -57,6 +57,8 @@ def plan(draft: Draft, figures: Figures) -> Intent:
         return _when(case)
     if draft.rank:
         resolve_rank(case, draft.rank)
+    elif draft.often:
+        raise Stuck("it is not said how often", "often")
     if draft.bare:
         compare_bare(case)
     if not draft.figures and not draft.thresholds and draft.groupings:
@@ -348,6 +350,8 @@ def _order(
     dims: Sequence[Dimension],
 ) -> tuple[Order | None, int | None]:
     draft, rank = case.draft, case.draft.rank
+    if rank and len(dims) > 1:
+        raise Stuck("I cannot rank within groups yet", rank.mark.text)
     if rank and (not dims or not rank.figure):
         raise Stuck("it is not said what is ranked", rank.mark.text)
     if not dims:

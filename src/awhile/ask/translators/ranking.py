@@ -44,7 +44,11 @@ def resolve_rank(case: Case, rank: Rank) -> None:
             raise Stuck("I do not know what is counted", rank.mark.text)
         table = target.columns[0].table
         _by(case, rank, Figure("count", rank.mark, "count", table=table))
-    elif len(draft.figures) == 1 and about in (None, "rank", "size"):
+    elif (
+        len(draft.figures) == 1
+        and about in (None, "rank", "size")
+        and (target or rank.count or rank.mark.start < draft.figures[0].mark.start)
+    ):
         rank.figure = draft.figures[0]
     elif (
         about == "size"

@@ -146,6 +146,9 @@ class _Reader(Pending):
 
     def head(self, mark: Mark, word: Word) -> None:
         draft, role = self.draft, word.role
+        begun = (draft.target or draft.figures) and not self.joiner
+        if begun and role not in ("which", "who", "what"):
+            raise Stuck("a second question begins with it", mark.text)
         if draft.head in (None, "list"):
             draft.head = role
         elif role in ("when", "how much", "what thing"):
@@ -305,12 +308,13 @@ class _Reader(Pending):
         ):
             draft.target.table = name
         else:
+            self.refuse_bare(mark)
             draft.related.append(name)
 
     def is_ranked(self) -> bool:
         """Whether a noun after a figure is what is ranked: "highest revenue product"."""
         before = self.last.what if self.last else None
-        return self.draft.rank is not None and isinstance(before, MeasureNoun)
+        return self.draft.rank is not None and isinstance(before, MeasureNoun | Superlative)
 
     def counted(self, mark: Mark, noun: TableNoun) -> None:
         """A table under a function: counted, or, for an order-like table, its value."""
