@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -71,10 +72,12 @@ def _make_room(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(".sample-*.part*"):
         if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
-            left.unlink(missing_ok=True)
+            _remove(folder, left.name)
 
 
 def _remove(folder: Path, pattern: str, but: Path | None = None) -> None:
     for path in folder.glob(pattern):
-        if path != but:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)  # what DuckDB spilled beside its file
+        elif path != but:
             path.unlink(missing_ok=True)

@@ -14,6 +14,8 @@ from awhile.processes import ChildRun
 
 __all__ = ["generate"]
 
+_MEMORY = "3GB"
+"""A month of the large sample fits; more spills beside the file."""
 _SUMMER_THEME = "barbecue"
 
 
@@ -36,7 +38,7 @@ def generate(path: Path, size: Size, end_day: date, run: ChildRun) -> None:
     themes = sorted({row["theme"] for row in products if row["theme"]})
     months = _months(start_day, end_day)
     with duckdb.connect(path) as connection:
-        connection.execute("SET preserve_insertion_order = true")
+        connection.execute(f"SET memory_limit = '{_MEMORY}'")
         for name, value in {
             "seed": SEED,
             "start_day": start_day,
