@@ -135,7 +135,7 @@ def test_what_a_client_acts_on_has_to_be_right(name: str, value: object) -> None
     """Ours: an id, a status or an instant that is none is an error, not a guess."""
     if name == "taskId" and value == "no such word":
         return
-    with pytest.raises(ValueError, match="not a task of the 'io.modelcontextprotocol/tasks'"):
+    with pytest.raises(ValueError, match=r"not a task of the 'io.modelcontextprotocol/tasks'"):
         read_task({**BARE, name: value})
 
 
