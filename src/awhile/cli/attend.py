@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
+from rich.cells import cell_len
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
@@ -35,7 +36,8 @@ GIVE_UP_SECONDS = 30.0
 PLAIN_SECONDS = 10.0
 """Without a terminal: how often a line says that the same is still going on."""
 
-BAR_WIDTH = 24
+SHORTEST_BAR = 8
+LONGEST_BAR = 30
 
 LOCAL_MODES = 3
 """Where `termios.tcgetattr` has the local modes (source: its documentation)."""
@@ -112,7 +114,7 @@ class _Watching:
         async for now in self._handle.watch():
             if err().is_terminal or now.ended:
                 continue
-            line = visible(self._note or now.words)
+            line = self._words(now)
             if line != said or time.monotonic() - at > PLAIN_SECONDS:
                 said, at = line, time.monotonic()
                 err().print(f"{line}, {_numbers(now, self._estimate)}", soft_wrap=True)
@@ -125,7 +127,7 @@ class _Watching:
             self._outcome = await self._handle.cancel(give_up_seconds=GIVE_UP_SECONDS)
         except RemoteError as why:
             self._not_sent = str(why)
-            self._note = "Stop not sent; the work is unaffected (Ctrl-C leaves it running)"
+            self._note = "The request to stop did not get through; Ctrl-C leaves"
             return
         if self._outcome is CancelOutcome.NOT_STOPPED_YET:
             self._scope.cancel()
@@ -151,24 +153,33 @@ class _Watching:
             yield
 
     def _line(self, spinner: Spinner, width: int) -> RenderableType:
+        """One line of the terminal; numbers are never cut, the bar has what room is left."""
         now = self._handle.now
-        stopping = now.state in (State.CANCEL_REQUESTED, State.NOT_STOPPED_YET)
-        words = now.words if stopping or self._note is None else self._note
-        row = Table.grid(padding=(0, 1))
-        row.add_column(no_wrap=True)
-        row.add_column(no_wrap=True, overflow="ellipsis")
-        cells: list[RenderableType] = [spinner, Text(visible(words), style="bold")]
-        if now.percent is not None and not stopping and width >= 72:
-            row.add_column(width=BAR_WIDTH)
-            bar = ProgressBar(
-                total=100, completed=now.percent, width=BAR_WIDTH, complete_style="cyan"
-            )
-            cells.append(bar)
-        row.add_column(no_wrap=True)
+        stopping = self._note is not None
+        words = self._words(now)
         numbers = seconds_words(now.elapsed_seconds) if stopping else _numbers(now, self._estimate)
-        cells.append(Text(numbers))
-        row.add_row(*cells)
+        room = width - cell_len(f"_ {words} {numbers} ")
+        row = Table.grid(padding=(0, 1))
+        row.add_column(width=1)
+        row.add_column(no_wrap=True, overflow="ellipsis")
+        cells: list[RenderableType] = [spinner, Text(words, style="bold")]
+        if now.percent is not None and not stopping and room >= SHORTEST_BAR:
+            length = min(room, LONGEST_BAR)
+            row.add_column(width=length)
+            cells.append(
+                ProgressBar(total=100, completed=now.percent, width=length, complete_style="cyan")
+            )
+        row.add_column(no_wrap=True, width=cell_len(numbers))
+        row.add_row(*cells, numbers)
         return row
+
+    def _words(self, now: Now) -> str:
+        if self._note is not None and now.state not in (
+            State.CANCEL_REQUESTED,
+            State.NOT_STOPPED_YET,
+        ):
+            return self._note
+        return visible(now.words)
 
 
 @contextmanager

@@ -25,9 +25,23 @@ MEANINGS = {
 EPILOG = "Exit codes: " + "; ".join(f"{code} {words}" for code, words in MEANINGS.items()) + "."
 
 
+class AlreadySaid(AwhileError):
+    """Ends the command; another process has written why to the same standard error.
+
+    Attributes:
+        exit_code: what to end with.
+    """
+
+    def __init__(self, message: str, *, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
 def exit_code(error: AwhileError) -> int:
     """The exit code for an error nobody handled."""
     match error:
+        case AlreadySaid():
+            return error.exit_code
         case SettingsError():
             return USAGE
         case Unreachable():
@@ -46,5 +60,6 @@ __all__ = [
     "RESULT",
     "UNREACHABLE",
     "USAGE",
+    "AlreadySaid",
     "exit_code",
 ]

@@ -108,7 +108,8 @@ def main() -> None:
         reason = _only(error)
         if not isinstance(reason, AwhileError):
             raise
-        complain(reason)
+        if not isinstance(reason, ends.AlreadySaid):
+            complain(reason)
         sys.exit(ends.exit_code(reason))
 
 

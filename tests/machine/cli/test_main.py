@@ -44,7 +44,11 @@ def test_a_command_whose_extra_is_missing_says_how_to_install_it(
 ) -> None:
     """Ours: other commands are not affected."""
     missing = EntryPoint("serve", "awhile_no_such_module:serve", main.GROUP)
-    monkeypatch.setattr(main, "entry_points", lambda group: [missing] if group else [])
+
+    def installed(group: str) -> list[EntryPoint]:
+        return [missing] if group == main.GROUP else []
+
+    monkeypatch.setattr(main, "entry_points", installed)
     assert run(monkeypatch, "serve", "--port", "0") == ends.USAGE
     said = capsys.readouterr().err
     assert "awhile_no_such_module" in said

@@ -11,7 +11,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from awhile.ask.cli.child import ServerChild, ServerNotStarted
+from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder
 from awhile.ask.cli.signals import end_on_sigterm
 from awhile.ask.web import serve_page
@@ -46,8 +46,6 @@ def app(
     end_on_sigterm()
     try:
         anyio.run(_app, effective)
-    except ServerNotStarted as not_started:
-        raise typer.Exit(not_started.exit_code) from None  # the server has said why
     except KeyboardInterrupt:
         # Below the ^C that the terminal wrote.
         err().print("\nStopped." if err().is_terminal else "Stopped.")

@@ -12,7 +12,6 @@ import typer
 from rich.text import Text
 
 from awhile.ask.cli import shown
-from awhile.ask.cli.child import ServerNotStarted
 from awhile.ask.cli.reach import found, reached
 from awhile.ask.cli.rows import write_csv, write_json
 from awhile.cli import ends
@@ -96,10 +95,7 @@ Request = tuple[str, dict[str, Any]]
 def _run(effective: Effective, form: Format, what: Request | str) -> None:
     """Wait for a request, or a run by its id; ends the command with an exit code."""
     while True:
-        try:
-            end = anyio.run(_Asking(effective, form).to_the_end, what)
-        except ServerNotStarted as not_started:
-            raise typer.Exit(not_started.exit_code) from None  # the server has said why
+        end = anyio.run(_Asking(effective, form).to_the_end, what)
         if isinstance(end, int):
             raise typer.Exit(end)
         chosen = _choose(end)

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from awhile.cli.ends import FAILED, AlreadySaid
 from awhile.cli.screen import err
 from awhile.cli.settings import ENTRIES, as_text
-from awhile.errors import AwhileError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -34,16 +34,14 @@ STEADY_SECONDS = 60.0
 """A server that ran this long is restarted as soon as the first time."""
 
 
-class ServerNotStarted(AwhileError):
-    """The server ended before it served; it has said why on standard error.
-
-    Attributes:
-        exit_code: the one it ended with.
-    """
+class ServerNotStarted(AlreadySaid):
+    """The server ended before it served; it has said why on standard error."""
 
     def __init__(self, exit_code: int) -> None:
-        super().__init__(f"The server could not be started (it {ended_words(exit_code)}).")
-        self.exit_code = exit_code
+        super().__init__(
+            f"The server could not be started: it {ended_words(exit_code)}.",
+            exit_code=exit_code if exit_code > 0 else FAILED,
+        )
 
 
 class ServerChild:

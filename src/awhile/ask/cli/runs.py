@@ -13,7 +13,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from awhile.ask.cli.child import ServerNotStarted
 from awhile.ask.cli.reach import found, reached
 from awhile.cli import ends
 from awhile.cli.attend import attend, seconds_words, stop_words
@@ -60,10 +59,7 @@ def cancel(
 
     Ends with 0 once it is known not to be running any more, and with 5 while it is not known.
     """
-    try:
-        raise typer.Exit(anyio.run(_cancel, read_settings(ctx.params), run_id))
-    except ServerNotStarted as not_started:
-        raise typer.Exit(not_started.exit_code) from None  # the server has said why
+    raise typer.Exit(anyio.run(_cancel, read_settings(ctx.params), run_id))
 
 
 async def _cancel(effective: Effective, run_id: str) -> int:

@@ -1,0 +1,152 @@
+"""``awhile ask`` in pipes: results for programs, refusals for people, an exit code for each end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from awhile.cli import ends
+from tests.interaction.cli.terminal import Place
+
+ODD = "SELECT * FROM odd"
+
+
+def test_a_question_ends_as_reading_sql_and_table(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "how many products are there?")
+    assert done.returncode == ends.RESULT, done.stderr
+    assert "SELECT" in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[-2].strip() == "120"
+    assert lines[-1].startswith("1 row in ")
+
+
+def test_csv_has_every_row_exactly(served: Place) -> None:
+    """Ours: 120 rows, of which the answer itself carries fewer."""
+    done = served.run("ask", "--sql", "SELECT * FROM products ORDER BY product_id", "--csv")
+    assert done.returncode == ends.RESULT, done.stderr
+    rows = list(csv.reader(io.StringIO(done.stdout)))
+    assert rows[0] == ["product_id", "name", "price"]
+    assert len(rows) == 121
+    assert rows[120] == ["120", "product 120", "12345678901234568009.0001"]
+
+
+def test_csv_tells_null_from_empty_text_and_keeps_odd_texts(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "--sql", ODD, "--csv")
+    lines = done.stdout.splitlines()
+    assert lines[2] == '"",9007199254740993'
+    assert lines[3] == ",170141183460469231731687303715884105727"
+    rows = list(csv.reader(io.StringIO(done.stdout)))
+    assert rows[4][0] == 'with "quotes", a comma\nand two lines'
+
+
+def test_json_has_every_row_and_what_was_computed(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "--sql", "SELECT product_id FROM products", "--json")
+    answer = json.loads(done.stdout)
+    assert answer["row_count"] == len(answer["rows"]) == 120
+    assert answer["columns"] == [{"name": "product_id", "type": "INTEGER"}]
+    assert answer["sql"] == "SELECT product_id FROM products"
+
+
+def test_what_drives_a_terminal_is_written_out_in_the_table(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "--sql", ODD)
+    assert "\\x1b[31mred" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_a_question_not_understood_is_refused_helpfully(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "what is the meaning of life?")
+    assert done.returncode == ends.NOT_ANSWERED
+    assert done.stdout == ""
+    assert "products" in done.stderr
+
+
+def test_a_refusal_is_json_where_json_was_asked_for(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "what is the meaning of life?", "--json")
+    assert done.returncode == ends.NOT_ANSWERED
+    assert json.loads(done.stdout)["refusal"]["tables"]
+
+
+def test_an_error_in_the_sql_is_marked_at_its_place(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "--sql", "SELECT *\nFORM products")
+    assert done.returncode == ends.FAILED
+    assert "2 | FORM products" in done.stderr
+    assert "^" in done.stderr
+
+
+def test_a_statement_that_writes_is_not_run(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "--sql", "DROP TABLE products")
+    assert done.returncode == ends.FAILED
+    assert "DROP" in done.stderr
+
+
+def test_a_statement_can_come_from_standard_input(served: Place) -> None:
+    """Ours: here standard input is empty."""
+    done = served.run("ask", "--sql", "-")
+    assert done.returncode == ends.USAGE
+    assert "is empty" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/mcp", "127.0.0.1:9", "ftp://127.0.0.1/mcp"])
+def test_a_server_that_cannot_be_reached_is_named_with_the_next_step(
+    served: Place, url: str
+) -> None:
+    """Ours: port 9 is closed; the others are no addresses."""
+    done = served.run("ask", "how many products?", "--url", url)
+    assert done.returncode in (ends.UNREACHABLE, ends.USAGE)
+    assert done.stderr.startswith("awhile: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_json_and_csv_together_are_refused(served: Place) -> None:
+    """Ours."""
+    assert served.run("ask", "how many products?", "--json", "--csv").returncode == ends.USAGE
+
+
+def test_tasks_lists_what_was_asked_and_attach_shows_it_again(served: Place) -> None:
+    """Ours: the beginning of an id is enough."""
+    asked = json.loads(served.run("ask", "--sql", "SELECT 42 AS answer", "--json").stdout)
+    listed = served.run("tasks")
+    assert asked["run_id"][:8] in listed.stdout
+    assert "Finished" in listed.stdout
+    again = served.run("attach", asked["run_id"][:8])
+    assert again.returncode == ends.RESULT, again.stderr
+    assert "42" in again.stdout
+
+
+def test_an_id_nobody_has_is_refused(served: Place) -> None:
+    """Ours."""
+    done = served.run("attach", "ffff0000")
+    assert done.returncode == ends.USAGE
+    assert "No run has an id that begins with 'ffff0000'" in done.stderr
+    whole = served.run("attach", "f" * 32)
+    assert whole.returncode == ends.FAILED
+    assert "No longer kept by the server" in whole.stderr
+
+
+def test_without_a_server_one_is_started_for_the_question(place: Place) -> None:
+    """Ours: and it is gone afterwards, while the run is kept."""
+    done = place.run("ask", "how many products are there?")
+    assert done.returncode == ends.RESULT, done.stderr
+    assert not list((place.folder / "data" / "servers").glob("*.json"))
+    listed = place.run("tasks")
+    assert listed.returncode == ends.UNREACHABLE
+    assert "awhile serve" in listed.stderr
+
+
+def test_a_database_that_was_chosen_is_the_one_that_is_asked(served: Place) -> None:
+    """Ours: a server is running, and it serves another database."""
+    done = served.run("ask", "--sql", "SELECT 1", "--database", str(served.folder / "no.duckdb"))
+    assert done.returncode == ends.USAGE
+    assert "there is no file" in done.stderr

@@ -1,0 +1,108 @@
+"""``awhile ask`` at a terminal: a live line, a truthful Ctrl-C, a table that fits."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+
+from awhile.cli import ends
+from tests.interaction.cli.conftest import HEAVY
+from tests.interaction.cli.terminal import Place, wait_until
+
+
+def runs(place: Place) -> list[dict[str, str]]:
+    listed: list[dict[str, str]] = json.loads(place.run("tasks", "--json").stdout)
+    return listed
+
+
+def test_ctrl_c_asks_to_stop_and_says_how_the_stop_is_known(served: Place) -> None:
+    """Ours."""
+    with served.at_a_terminal("ask", "--sql", HEAVY) as terminal:
+        terminal.wait_for("Running the query")
+        terminal.press_ctrl_c()
+        assert terminal.wait() == ends.CANCELLED
+        said = terminal.text
+    assert re.search(
+        r"Cancelled: (confirmed by the engine|its process ended) after \d+\.\d\d s\.", said
+    )
+    newest = runs(served)[0]
+    assert newest["status"] == "cancelled"
+    assert newest["stopped_how"] in ("engine_confirmed", "process_ended")
+
+
+def test_a_percentage_is_marked_as_the_engines_estimate(served: Place) -> None:
+    """Ours."""
+    with served.at_a_terminal("ask", "--sql", HEAVY) as terminal:
+        terminal.wait_for("% (the engine's estimate)")
+        terminal.press_ctrl_c()
+        terminal.wait()
+
+
+def test_a_second_ctrl_c_leaves_at_once_and_says_how_to_come_back(place: Place) -> None:
+    """Ours: the server is frozen, so that the stop cannot be confirmed in time."""
+    with place.started("serve", "--port=0") as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        with place.at_a_terminal("ask", "--sql", HEAVY) as terminal:
+            terminal.wait_for("Running the query")
+            os.kill(server.pid, signal.SIGSTOP)
+            terminal.press_ctrl_c()
+            terminal.wait_for("Asking the server to stop")
+            terminal.press_ctrl_c()
+            assert terminal.wait() == ends.CANCELLED
+            said = terminal.text
+        os.kill(server.pid, signal.SIGCONT)
+        assert "Left without waiting for the stop to be confirmed; it may still run (id " in said
+        found = re.search(r"Come back with: awhile attach ([0-9a-f]{32})", said)
+        assert found
+        done = place.run("cancel", found[1])
+        assert done.returncode == ends.RESULT, done.stderr
+        assert "Cancelled: " in done.stderr
+
+
+def test_ctrl_c_before_anything_was_asked_says_so(place: Place) -> None:
+    """Ours."""
+    with place.at_a_terminal("ask", "how many products?") as terminal:
+        terminal.wait_for("starting one")
+        terminal.press_ctrl_c()
+        assert terminal.wait() == ends.CANCELLED
+        assert "Not asked." in terminal.text
+    assert not list((place.folder / "data" / "servers").glob("*.json"))
+
+
+def test_a_run_whose_server_was_killed_goes_on_and_is_watched_on(place: Place) -> None:
+    """Ours: `ask` and `run_sql` are safe to re-run."""
+    flags = ("serve", "--port=0", "--lease-seconds=1")
+    with place.started(*flags) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        with place.at_a_terminal("ask", "--sql", HEAVY) as terminal:
+            terminal.wait_for("Running the query")
+            server.kill()
+            terminal.wait_for("No answer from the server")
+            port = url.removesuffix("/mcp").rpartition(":")[2]
+            with place.started("serve", f"--port={port}", "--lease-seconds=1"):
+                wait_until(lambda: any(run["status"] == "working" for run in runs(place)), "again")
+                terminal.press_ctrl_c()
+                assert terminal.wait() == ends.CANCELLED
+                assert "Cancelled: " in terminal.text
+
+
+def test_a_table_fits_the_terminal(served: Place) -> None:
+    """Ours."""
+    query = "SELECT *, repeat('word ', 40) AS words FROM products LIMIT 2"
+    for columns in (60, 80, 120):
+        with served.at_a_terminal("ask", "--sql", query, columns=columns) as terminal:
+            assert terminal.wait() == ends.RESULT
+            assert max(map(len, terminal.text.splitlines())) <= columns
+            assert "12345678901234567891.0001" in terminal.text
+
+
+def test_cancelling_a_finished_run_says_that_it_had_finished(served: Place) -> None:
+    """A4's sibling in the terminal (ours)."""
+    answer = json.loads(served.run("ask", "--sql", "SELECT 1", "--json").stdout)
+    done = served.run("cancel", answer["run_id"])
+    assert done.returncode == ends.RESULT
+    assert "It had already finished" in done.stderr
