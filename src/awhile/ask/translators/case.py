@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.contract import Meaning
-from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.contract import Choice, Meaning
+from awhile.ask.translators.doubts import Stuck, Undecided
+from awhile.ask.translators.figures import table_words
 
 if TYPE_CHECKING:
     from awhile.ask.translators.draft import Draft
@@ -63,6 +64,32 @@ class Case:
         if subject in (trade.lines, trade.header):
             return subject
         return trade.header if subject in self.joins.reach(trade.header) else trade.lines
+
+    def refuse_sales(self, table: str, mark: Mark) -> None:
+        """Where sales are a table, "sales by state" may count them or add up what they brought."""
+        if table_words(table)[-1:] != ("sale",) or not self.figures.revenue():
+            return
+        raise Undecided(
+            f"Do you mean the number of {mark.text}, or the revenue?",
+            (
+                Choice(
+                    f"number of {mark.text}", self.reworded(mark.text, f"number of {mark.text}")
+                ),
+                Choice("revenue", self.reworded(mark.text, "revenue")),
+            ),
+            mark.text,
+        )
+
+    def may_lack(self, table: str, other: str) -> bool:
+        """Whether a row of `table` may have no `other`, which it looks up."""
+        if other not in self.joins.reach(table):
+            return False
+        for hop in self.joins.path(table, other):
+            card = self.figures.table(hop.table)
+            found = [card.column(name) for name in hop.key.columns]
+            if any(each is None or each.nullable for each in found):
+                return True
+        return False
 
     def entity(self, table: str, mark: Mark) -> EntityDimension:
         """One group for each row of the table. Raises `Stuck` where rows have no key."""

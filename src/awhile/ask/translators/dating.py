@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.figures import column_words
+from awhile.ask.translators.figures import column_words, full_name
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
@@ -35,7 +35,7 @@ _BEGAN = (
 
 
 def date_of(case: Case, table: str, mark: Mark) -> ColumnRef:
-    """The date column meant for rows of `table`. Raises `Stuck`."""
+    """The date column meant for rows of `table`. Raises `Doubt`."""
     draft, figures = case.draft, case.figures
     if draft.date:
         return draft.date
@@ -48,8 +48,12 @@ def date_of(case: Case, table: str, mark: Mark) -> ColumnRef:
     if len(found) == 1:
         return found[0]
     if found:
-        names = ", ".join(f"{each.table}.{each.column}" for each in found)
-        raise Stuck(f"{table} has several dates ({names}); say which one", mark.text)
+        names = [full_name(each.table, each.column) for each in found]
+        raise Undecided(
+            f"There are several dates. Which one do you mean by {mark.text!r}?",
+            tuple(Choice(each, case.reworded(mark.text, f"{each} {mark.text}")) for each in names),
+            mark.text,
+        )
     raise Stuck(f"{table} has no dates", mark.text)
 
 
@@ -65,7 +69,7 @@ def event_date(case: Case, mark: Mark) -> ColumnRef:
     if trade and any(each.kind in money for each in draft.figures):
         return date_of(case, trade.lines, mark)
     subject = case.subject()
-    events = [*draft.never, *draft.related]
+    events = [*draft.never, *draft.events, *draft.related]
     for figure, _ in draft.thresholds:
         if figure.kind == "count":
             events.append(figure.table)

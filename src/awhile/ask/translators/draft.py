@@ -86,6 +86,7 @@ class Draft:
     periods: list[tuple[Mark, TimeRange]] = field(default_factory=list["tuple[Mark, TimeRange]"])
     date: ColumnRef | None = None
     related: list[str] = field(default_factory=list[str])
+    events: list[str] = field(default_factory=list[str])
     never: list[str] = field(default_factory=list[str])
     never_verb: Verb | None = None
     verbs: list[tuple[Mark, Verb]] = field(default_factory=list["tuple[Mark, Verb]"])

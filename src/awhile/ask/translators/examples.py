@@ -13,6 +13,7 @@ from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.translators.contract import Sql
 from awhile.ask.translators.figures import Figures, column_words, is_label, table_words
 from awhile.ask.translators.joins import Joins
+from awhile.ask.translators.words import stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,12 +43,13 @@ def _candidates(schema: Schema) -> Iterator[str]:
     figures = Figures(schema, Joins(schema))
     trade = figures.trade
     if trade and trade.item:
-        orders, one = _many(trade.header), " ".join(table_words(trade.item))
+        orders, one = _many(trade.header), _one(trade.item)
         yield f"sum up the last year of {orders} by {one}"
         yield f"which {_many(trade.item)} are bought together most often"
         yield f"top 10 {_many(trade.item)} by revenue last month"
         if trade.buyer:
-            yield f"{_many(trade.buyer)} who never ordered"
+            never = "who never ordered" if _one(trade.header) == "order" else f"without {orders}"
+            yield f"{_many(trade.buyer)} {never}"
     for table in schema.tables:
         many = _many(table.name)
         for column in table.columns:
@@ -55,7 +57,7 @@ def _candidates(schema: Schema) -> Iterator[str]:
             if column.kind == "text" and few and not is_label(table, column):
                 by = " ".join(column_words(column.name))
                 if trade and table.name == trade.buyer:
-                    yield f"average {' '.join(table_words(trade.header))} value by {by}"
+                    yield f"average {_one(trade.header)} value by {by}"
                 yield f"number of {many} by {by}"
                 break
     for table in schema.tables:
@@ -70,4 +72,9 @@ def _candidates(schema: Schema) -> Iterator[str]:
 
 
 def _many(table: str) -> str:
-    return table.rpartition(".")[2].replace("_", " ")
+    words = table.rpartition(".")[2].replace("_", " ")
+    return words if any(stem(each) != each for each in words.split()) else f"{words}s"
+
+
+def _one(table: str) -> str:
+    return " ".join(table_words(table))

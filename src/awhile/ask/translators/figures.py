@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from awhile.ask.schema import Schema, Table, TableColumn
     from awhile.ask.translators.joins import Joins
 
-__all__ = ["Figures", "column_words", "is_label", "table_words"]
+__all__ = ["Figures", "Trade", "column_words", "full_name", "is_label", "table_words"]
 
 _QUANTITY = frozenset({"quantity", "unit"})
 _MONEY_FIRST = ("revenue", "turnover")
@@ -92,6 +92,12 @@ def table_words(name: str) -> tuple[str, ...]:
 def column_words(name: str) -> tuple[str, ...]:
     """The stems of a column's name, abbreviations opened."""
     return _opened(split_name(name))
+
+
+def full_name(table: str, column: str) -> str:
+    """Words that name one column without doubt: "product unit price"."""
+    own, words = table_words(table), column_words(column)
+    return " ".join(words if words[: len(own)] == own else own + words)
 
 
 def _opened(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,7 +178,8 @@ class Figures:
             for column in card.columns
             if column.kind in ("integer", "number")
             and column.name not in keys
-            and not {"id", "number", "line"} & set(column_words(column.name))
+            and not {"id", "number", "line", "year"} & set(column_words(column.name))
+            and not column.name.casefold().endswith("id")
         ]
         return ColumnRef(table, found[0]) if len(found) == 1 else None
 
@@ -316,7 +323,10 @@ def _money_column(table: Table) -> ColumnRef | None:
         for column in table.columns
         if column.kind in ("number", "integer")
         and column.name not in keys
-        and set(column_words(column.name)) & _MONEY
+        and (
+            set(column_words(column.name)) & _MONEY
+            or (_event_named(table) and "price" in column_words(column.name))
+        )
         and not set(column_words(column.name)) & _NOT_MONEY
     ]
     if len(found) != 1 or not (table.foreign_keys or _event_named(table)):

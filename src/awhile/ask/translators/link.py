@@ -47,6 +47,7 @@ _T = TypeVar("_T")
 _LONGEST = 7
 _TIME_TAILS = ("at", "on", "date", "time", "timestamp", "day")
 _ID_TAILS = ("id", "key", "code", "number", "no")
+_UNITS_OF_MEASURE = ("cm", "kg", "usd", "eur", "pct", "km", "ms", "sec", "gram", "meter")
 _OPTIONAL_FIRST = ("unit", "list", "full")
 _ONE_OR_MORE: dict[tuple[str, ...], Operator] = {
     ("or", "more"): ">=",
@@ -105,12 +106,16 @@ class Lexicon:
             if len(short) > 1 and short[0] in _OPTIONAL_FIRST:
                 _add(weak, short[1:], sense)
                 _add(self.columns, own + short[1:], sense)
+            elif len(short) > 1 and short[-1] in _UNITS_OF_MEASURE:
+                _add(weak, short[:-1], sense)
             elif len(short) > 1 and short[-1] not in (*_TIME_TAILS, *_ID_TAILS, "name"):
                 _add(weak, short[-1:], sense)
             if column.kind in ("date", "timestamp") and short:
                 _add(self.dates, short, sense)
                 if short[-1] in _TIME_TAILS and len(short) > 1:
                     _add(self.dates, short[:-1], sense)
+                    for ending in _past_forms(short[0]):
+                        _add(self.dates, (ending,), sense)
             if column.kind == "text":
                 for value in column.sample_values:
                     found = tuple(token.stem for token in tokenise(value))
@@ -213,7 +218,7 @@ def _schema_words(
     norms: tuple[str, ...], stems: tuple[str, ...], end: int, lexicon: Lexicon
 ) -> Iterator[tuple[int, Recognised]]:
     known = GRAMMAR.get(norms)
-    if isinstance(known, Word):
+    if isinstance(known, Word) and known.role != "silent":
         return
     plural = norms[-1] != stems[-1]
     if stems in lexicon.tables and len(lexicon.tables[stems]) == 1:

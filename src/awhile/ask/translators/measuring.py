@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.figures import table_words
+from awhile.ask.translators.figures import full_name, table_words
 from awhile.ask.translators.intent import ColumnRef, Measure, Product, Rows, TimeDimension
 
 if TYPE_CHECKING:
@@ -155,8 +155,13 @@ def _revenue(case: Case, figure: Figure) -> Expression:
         raise Stuck("no table here holds amounts of money I could add up", figure.mark.text)
     first, *others = found
     if others:
-        names = ", ".join(_formula(each) for each in found)
-        raise Stuck(f"it can be more than one figure ({names})", figure.mark.text)
+        words = figure.mark.text
+        names = [full_name(e.table, e.column) for e in found if isinstance(e, ColumnRef)]
+        raise Undecided(
+            f"More than one figure could be the {words}. Which one do you mean?",
+            tuple(Choice(each, case.reworded(words, f"total {each}")) for each in names),
+            words,
+        )
     return first
 
 

@@ -12,16 +12,25 @@ from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Draft, Figure
 from awhile.ask.translators.english import PEOPLE
 from awhile.ask.translators.figures import table_words
-from awhile.ask.translators.marks import ColumnNoun, GrainNoun, MeasureNoun, TableNoun, Word
+from awhile.ask.translators.marks import (
+    Aggregate,
+    ColumnNoun,
+    GrainNoun,
+    MeasureNoun,
+    TableNoun,
+    Word,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from awhile.ask.translators.figures import Figures
     from awhile.ask.translators.intent import ColumnRef, Filter, Function
-    from awhile.ask.translators.marks import Aggregate, Mark, Recognised, Role
+    from awhile.ask.translators.marks import Mark, Recognised, Role
 
 __all__ = ["Pending"]
+
+_SUMMING = ("sum", "add", "adding", "summarise", "summarize", "totals")
 
 
 class Pending:
@@ -214,3 +223,34 @@ class Pending:
             and ref.table == trade.item
             and [each.function for _, each in self.functions] == ["count"]
         )
+
+    def counted(self, mark: Mark, noun: TableNoun) -> None:
+        """A table under a function: counted, or, for an order-like table, its value."""
+        self.refuse_not()
+        said, last = self.functions[-1][0], self.functions[-1][1].function
+        order_like = self.figures.order_like(noun.table)
+        if last == "sum" and said.text.casefold().split()[0] in _SUMMING:
+            if not order_like:
+                raise Stuck(f"{noun.table} has no one figure to add up", said.text, mark.text)
+            self.note(said, f"adding up the value of {noun.table}")
+            self.place(self.summed(mark, "revenue"))
+        elif last in ("count", "count_distinct"):
+            self.draft.distinct = self.draft.distinct or last == "count_distinct"
+            self.place(self.counting(mark, noun.table))
+        elif last == "sum" and noun.plural and table_words(noun.table)[-1:] == ("sale",):
+            question = self.draft.question
+            raise Undecided(
+                f"Do you mean the number of {mark.text}, or the revenue?",
+                tuple(
+                    Choice(each, question.replace(mark.text, "", 1).replace(said.text, each, 1))
+                    for each in (f"number of {mark.text}", "revenue")
+                ),
+                mark.text,
+            )
+        elif last == "sum" or noun.plural:
+            self.functions.append((mark, Aggregate("count")))
+            self.place(self.counting(mark, noun.table))
+        elif order_like:
+            self.place(self.valued(mark, noun.table))
+        else:
+            raise Stuck("it is not said of what", said.text, mark.text)

@@ -14,7 +14,8 @@ from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import date_of, event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Figure, Rank, Target
-from awhile.ask.translators.figures import is_label, table_words
+from awhile.ask.translators.figures import is_label
+from awhile.ask.translators.guard import check_linked, check_never, check_whole
 from awhile.ask.translators.intent import (
     Among,
     ColumnRef,
@@ -26,7 +27,6 @@ from awhile.ask.translators.intent import (
     Measure,
     Order,
     Pairs,
-    Rows,
     Threshold,
     TimeDimension,
 )
@@ -79,6 +79,7 @@ def _explain_verbs(case: Case) -> None:
     for mark, verb in draft.verbs:
         if verb.kind == "event":
             draft.related.append(verb.table)
+            draft.events.append(verb.table)
             continue
         trade = case.trade(mark.text)
         if draft.head == "how much" and not draft.figures and verb.kind == "sell":
@@ -97,7 +98,9 @@ def _explain_verbs(case: Case) -> None:
                     ),
                     said,
                 )
-        draft.related.append(case.event_for(case.subject(), mark.text))
+        event = case.event_for(case.subject(), mark.text)
+        draft.related.append(event)
+        draft.events.append(event)
     item = case.figures.trade.item if case.figures.trade else None
     sells = draft.rank if draft.rank and draft.rank.word.about == "units" else None
     if sells and item and draft.head == "what" and not (draft.target or draft.figures):
@@ -153,6 +156,7 @@ def _count_target(case: Case) -> None:
             (Choice(f"number of {said}", case.reworded(said, f"number of {said}")),),
             said,
         )
+    case.refuse_sales(target.table, target.mark)
     draft.figures.append(Figure("count", target.mark, "count", table=target.table))
     draft.target = None
 
@@ -187,8 +191,8 @@ def _groups(case: Case) -> Intent:
     part = _part(case, bool(groupings or target_dims))
     by_figure = {id(each): measure(case, each, groupings, part) for each in answers}
     measures = list(by_figure.values())
-    _check_linked(draft, answers, by_figure)
-    _check_whole(case)
+    check_linked(draft, answers, by_figure)
+    check_whole(case)
     dims = tuple(dimension(case, each) for each in groupings)
     if target_dims and dims and (draft.rank or draft.sort):
         at_fault = [draft.rank.mark.text] if draft.rank else []
@@ -211,7 +215,7 @@ def _groups(case: Case) -> Intent:
         measures = [each.measure for each in having]
     homes = {each.of.table for each in measures}
     where = _condition(case, homes.pop() if len(homes) == 1 else None, part)
-    _check_never(where, measures, having)
+    check_never(where, measures, having)
     order, limit = _order(case, measures, by_figure, dims)
     return Groups(
         tuple(dict.fromkeys(measures)),
@@ -223,37 +227,6 @@ def _groups(case: Case) -> Intent:
         _keeps_empty(case, dims, having, order, measures),
         count_groups,
     )
-
-
-def _check_linked(draft: Draft, answers: list[Figure], by_figure: dict[int, Measure]) -> None:
-    """Figures side by side without a word that ties them are not one question."""
-    ranked = draft.rank.figure if draft.rank else None
-    compared = [figure for figure, _ in draft.thresholds]
-    loose = [
-        each
-        for each in answers
-        if not (each.linked or each is ranked or each is draft.sort or each in compared)
-    ]
-    told = {by_figure[id(each)] for each in loose}
-    spare = 1 if draft.target is None or draft.head in ("which", "what", "who", "list") else 0
-    if len(told) > spare:
-        raise Stuck("I do not see how it belongs to the rest", loose[-1].mark.text)
-
-
-def _check_whole(case: Case) -> None:
-    """The value of an order "of Toys" may be that of the whole order or of its toys."""
-    draft = case.draft
-    valued = [each for each in draft.figures if each.kind == "value"]
-    valued += [figure for figure, _ in draft.thresholds if figure.kind == "value"]
-    for figure in valued:
-        near = case.joins.reach(figure.table)
-        for each in draft.filters:
-            if each.ref.table not in near:
-                raise Stuck(
-                    f"a whole {' '.join(table_words(figure.table))}, or only the part where "
-                    f"{each.ref.column} fits?",
-                    figure.mark.text,
-                )
 
 
 def _joined_figure(case: Case) -> bool:
@@ -305,16 +278,6 @@ def _part(case: Case, grouped: bool) -> Filter | None:
     if len(after) != 1 or len(draft.figures) != 1:
         raise Stuck("I do not understand what it is a share of", sharing[0].mark.text)
     return after[0]
-
-
-def _check_never(
-    where: Condition, measures: Sequence[Measure], having: Sequence[Threshold]
-) -> None:
-    if not where.never:
-        return
-    for each in (*measures, *(threshold.measure for threshold in having)):
-        if not isinstance(each.of, Rows) or each.per or each.of.table == where.related[0]:
-            raise Stuck("nothing that never happened can be added up")
 
 
 def _keeps_empty(
@@ -387,6 +350,10 @@ def _condition(case: Case, subject: str | None, part: Filter | None = None) -> C
         words = draft.new.text if draft.new else draft.date.column if draft.date else ""
         raise Stuck("it is not said when", words)
     related = tuple(dict.fromkeys(each for each in draft.related if each != subject))
+    told = {each.ref.table for each in filters}
+    for each in related:
+        if subject and each not in told and case.may_lack(subject, each):
+            raise Stuck(f"it is not said which {each}")
     if draft.never:
         if len(set(draft.never)) > 1:
             raise Stuck("it rules out two different things at once")

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["read"]
 
 _HEADS = ("list", "what", "what thing", "which", "who", "when", "how many", "how much")
-_SUMMING = ("sum", "add", "adding", "summarise", "summarize", "totals")
 _MOST_ROWS = 10_000
 
 
@@ -315,27 +314,6 @@ class _Reader(Pending):
         """Whether a noun after a figure is what is ranked: "highest revenue product"."""
         before = self.last.what if self.last else None
         return self.draft.rank is not None and isinstance(before, MeasureNoun | Superlative)
-
-    def counted(self, mark: Mark, noun: TableNoun) -> None:
-        """A table under a function: counted, or, for an order-like table, its value."""
-        self.refuse_not()
-        said, last = self.functions[-1][0], self.functions[-1][1].function
-        order_like = self.figures.order_like(noun.table)
-        if last == "sum" and said.text.casefold().split()[0] in _SUMMING:
-            if not order_like:
-                raise Stuck(f"{noun.table} has no one figure to add up", said.text, mark.text)
-            self.note(said, f"adding up the value of {noun.table}")
-            self.place(self.summed(mark, "revenue"))
-        elif last in ("count", "count_distinct"):
-            self.draft.distinct = self.draft.distinct or last == "count_distinct"
-            self.place(self.counting(mark, noun.table))
-        elif last == "sum" or noun.plural:
-            self.functions.append((mark, Aggregate("count")))
-            self.place(self.counting(mark, noun.table))
-        elif order_like:
-            self.place(self.valued(mark, noun.table))
-        else:
-            raise Stuck("it is not said of what", said.text, mark.text)
 
     def column(self, mark: Mark, noun: ColumnNoun) -> None:
         draft, ref = self.draft, _ref(noun)

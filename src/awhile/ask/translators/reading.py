@@ -142,7 +142,8 @@ def _measure(measure: Measure, short: bool = False) -> str:
         return f"share of the total {what} (from 0 to 1)"
     if isinstance(of, Rows):
         return what
-    return f"{_FUNCTIONS[measure.function]} {what}"
+    said = _FUNCTIONS[measure.function]
+    return what if what.startswith(f"{said} ") else f"{said} {what}"
 
 
 def _dimension(dimension: Dimension) -> str:

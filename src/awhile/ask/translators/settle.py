@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Undecided
-from awhile.ask.translators.figures import column_words, table_words
+from awhile.ask.translators.figures import full_name
 from awhile.ask.translators.marks import (
     ColumnNoun,
     ColumnSense,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from awhile.ask.translators.joins import Joins
     from awhile.ask.translators.words import Token
 
-__all__ = ["full_name", "reworded", "settle"]
+__all__ = ["reworded", "settle"]
 
 _S = TypeVar("_S", ColumnSense, ValueSense)
 _FAR = 99
@@ -91,12 +91,6 @@ def settle(
             what = ValueNoun((value,))
         settled.append(Mark(mark.start, mark.end, mark.text, what))
     return tuple(settled)
-
-
-def full_name(table: str, column: str) -> str:
-    """Words that name one column without doubt: "product unit price"."""
-    own, words = table_words(table), column_words(column)
-    return " ".join(words if words[: len(own)] == own else own + words)
 
 
 def reworded(question: str, tokens: Sequence[Token], mark: Mark, words: str) -> str:

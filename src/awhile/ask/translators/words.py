@@ -53,6 +53,10 @@ _IRREGULAR = {
     "children": "child",
     "countries": "country",
     "series": "series",
+    "diagnoses": "diagnosis",
+    "analyses": "analysis",
+    "theses": "thesis",
+    "crises": "crisis",
     "status": "status",
     "bus": "bus",
 }
