@@ -63,6 +63,10 @@ class Program(Protocol):
         """The body that runs this task, without the request that created it."""
         ...
 
+    def may_ask(self, record: TaskRecord) -> bool:
+        """Whether the task's caller can answer questions of its body."""
+        ...
+
     def give_up_seconds(self, tool: str) -> float:
         """How long after a stop was asked the tool's work is reported as not stoppable."""
         ...
@@ -305,7 +309,7 @@ class Worker:
                 tool=record.tool,
                 owner=record.owner,
                 record=record,
-                may_ask=True,
+                may_ask=self._program.may_ask(record),
             )
             await self._obey(record.task_id)
 

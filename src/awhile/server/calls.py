@@ -21,6 +21,7 @@ from awhile.runtime.progress import INTERVAL_SECONDS
 from awhile.runtime.worker import new_task_id
 from awhile.server.endings import answer, answer_from, ending_of
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
+from awhile.server.program import kept_of_request
 from awhile.tasks import new_record
 from awhile.wire.snapshot import snapshot_of
 from awhile.wire.v2026_07_28 import write_created
@@ -121,6 +122,7 @@ class Calls:
             owner=owner,
             tool=options.name,
             arguments=arguments,
+            context=kept_of_request(ctx, may_ask=takes_tasks),
             at_ms=self._now_ms(),
             request_key=_request_key(options, arguments),
             keep_ms=options.keep_ms,

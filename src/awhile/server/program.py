@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
+from mcp_types import ClientCapabilities
 
 from awhile.server.endings import ending_of
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
     from awhile.runtime.run import Run
     from awhile.server.options import ToolOptions
     from awhile.tasks import TaskRecord
+
+
+MAY_ASK, CAPABILITIES = "mayAsk", "clientCapabilities"
+
+
+def kept_of_request(ctx: ServerRequestContext[Any, Any], *, may_ask: bool) -> dict[str, Any]:
+    """What a task keeps of its request, for a run without it: what its caller can be asked."""
+    can = ctx.session.client_capabilities
+    return {
+        MAY_ASK: may_ask,
+        CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True) if can else {},
+    }
 
 
 class ServerProgram:
@@ -40,12 +53,22 @@ class ServerProgram:
         """How long after a stop was asked this tool's work is reported as not stoppable."""
         return self._options[tool].give_up_seconds
 
+    def may_ask(self, record: TaskRecord) -> bool:
+        """Whether the task's caller can answer questions of its body."""
+        return record.context.get(MAY_ASK) is True
+
     def body(self, record: TaskRecord) -> Callable[[Run], Awaitable[Returned | Raised]]:
         """The tool's body with the task's arguments and nothing of the original request."""
 
         async def run_it(run: Run) -> Returned | Raised:
+            can = ClientCapabilities.model_validate(
+                record.context.get(CAPABILITIES, {}), by_name=False
+            )
             session = detached_session(
-                run, protocol_version=RESOLVER_VERSION, request_id=record.task_id
+                run,
+                protocol_version=RESOLVER_VERSION,
+                request_id=record.task_id,
+                client_capabilities=can,
             )
             params = {"name": record.tool, "arguments": dict(record.arguments)}
             request = ServerRequestContext[Any, Any](

@@ -231,6 +231,66 @@ async def test_a_client_that_cannot_be_asked_is_told_so(app: App) -> None:
     assert "cannot be asked" in said
 
 
+async def test_resolvers_of_a_task_that_had_to_wait_for_a_place_ask_through_it(app: App) -> None:
+    """Ours: it runs without its request, and still knows what its caller can be asked."""
+    crowded = App(app.store, slots=1)
+    go = anyio.Event()
+
+    @crowded.tool(inline_seconds=0)
+    async def wait() -> str:
+        await go.wait()
+        return "done"
+
+    @crowded.tool(inline_seconds=0)
+    async def greet(name: Annotated[Name, Resolve(ask_for_a_name)]) -> str:
+        return f"Hello, {name.name}!"
+
+    async with crowded.serving() as peer:
+        first = await peer.start("wait")
+        queued = await peer.start("greet")
+        go.set()
+        [key] = [one["key"] for one in (await asked(peer, queued, 1)).values()]
+        await peer.update(queued, {key: accepted(name="Ada")})
+        task = await peer.ended(queued)
+        await peer.ended(first)
+    assert task["result"]["content"][0]["text"] == "Hello, Ada!"
+
+
+async def test_a_kept_call_whose_caller_takes_no_tasks_asks_nobody(app: App) -> None:
+    """Ours: not even when another run of it was claimed from the queue."""
+    crowded = App(app.store, slots=1)
+    go = anyio.Event()
+
+    @crowded.tool(inline_seconds=0)
+    async def wait() -> str:
+        await go.wait()
+        return "done"
+
+    @crowded.tool(kept="always")
+    async def ask(run: Run) -> str:
+        await run.ask({"method": "roots/list", "params": {}})
+        raise AssertionError
+
+    async with crowded.serving() as peer:
+        first = await peer.start("wait")
+        async with anyio.create_task_group() as group:
+
+            async def call() -> None:
+                reply = await peer.undeclared().call("ask")
+                assert "cannot be asked" in reply.text
+
+            group.start_soon(call)
+            await _until_queued(crowded)
+            go.set()
+        await peer.ended(first)
+
+
+async def _until_queued(app: App) -> None:
+    async with app.tasks.store.watch() as watch:
+        while len(await app.tasks.store.find(owner="anonymous")) < 2:
+            assert await watch.wait(10)
+
+
 @pytest.mark.parametrize("kept", ["when_slow", "always"])
 async def test_resolvers_ask_before_the_work_begins(app: App, kept: str) -> None:
     """Spec: ext-tasks, Task Creation: MRTR first, then the task.

@@ -39,6 +39,9 @@ class Bodies:
     def body(self, record: TaskRecord) -> Body:
         return self.bodies[record.tool]
 
+    def may_ask(self, record: TaskRecord) -> bool:
+        return True
+
     def give_up_seconds(self, tool: str) -> float:
         return self.give_up
 
