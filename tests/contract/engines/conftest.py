@@ -41,8 +41,9 @@ def _duckdb_database(folder: Path) -> Path:
               order_id BIGINT, customer_id INTEGER, channel VARCHAR, amount DECIMAL(10, 2),
               ordered_at TIMESTAMP);
             INSERT INTO orders
-              SELECT range, range % 600, ['Store', 'Website', 'Phone'][1 + range % 3], range / 7,
-                     TIMESTAMP '2025-01-01' + to_minutes(range)
+              SELECT range, range % 600,
+                     if(range = 399_999, 'Fax', ['Store', 'Website', 'Phone'][1 + range % 3]),
+                     range / 7, TIMESTAMP '2025-01-01' + to_minutes(range)
               FROM range(400_000);
             CREATE VIEW big_orders AS FROM orders WHERE amount > 1000;
             COMMENT ON TABLE orders IS 'One row for each order';

@@ -26,7 +26,10 @@ _VALUE_CHARACTERS = 80
 _EXACT_ROWS = 300_000
 """Up to here a column's distinct values are counted; beyond, they are looked for in a sample."""
 _SLICES, _SLICE_ROWS = 8, 6_144
-_UNIQUE_ROWS = 5_000_000
+_READ_ALL_VALUES = 50
+"""A column with so few values in the sample is read to its end, or a rare one (an order that is
+still being processed) would be missing from the card: 15 ms for 3 million rows (measured)."""
+_UNIQUE_ROWS = 1_000_000
 """Beyond this a column whose name makes it the key is believed rather than counted."""
 
 _COLUMNS = """
@@ -118,6 +121,7 @@ def _quoted(table: Table) -> str:
 
 def _with_statistics(clock: _Clock, table: Table) -> Table:
     source, exact = _quoted(table), True
+    whole = None if table.row_count is None else source
     if table.row_count is None:
         source, exact = f"(FROM {source} LIMIT {_SLICES * _SLICE_ROWS})", False
     elif table.row_count > _EXACT_ROWS:
@@ -132,7 +136,9 @@ def _with_statistics(clock: _Clock, table: Table) -> Table:
     return replace(
         table,
         columns=tuple(
-            _with_values(clock, column, source, exact) if column.kind == "text" else column
+            _with_values(clock, column, source, whole, exact=exact)
+            if column.kind == "text"
+            else column
             for column in columns
         ),
     )
@@ -161,7 +167,10 @@ def _with_extremes(clock: _Clock, table: Table) -> Sequence[TableColumn]:
     ]
 
 
-def _with_values(clock: _Clock, column: TableColumn, source: str, exact: bool) -> TableColumn:
+def _with_values(
+    clock: _Clock, column: TableColumn, source: str, whole: str | None, *, exact: bool
+) -> TableColumn:
+    """The column with values found in `source`, or in `whole` when it seems to have few."""
     name = _identifier(column.name)
     counted = clock.rows(
         f"SELECT count(DISTINCT {name}), max(length({name}::VARCHAR)) FROM {source}"
@@ -169,11 +178,14 @@ def _with_values(clock: _Clock, column: TableColumn, source: str, exact: bool) -
     if not counted:
         return column
     distinct, longest = counted[0]
+    if not exact and 0 < distinct <= _READ_ALL_VALUES and whole is not None:
+        return _with_values(clock, column, whole, whole, exact=True)
     few = distinct <= _EVERY_VALUE and (longest or 0) <= _VALUE_CHARACTERS
+    # DISTINCT of the bare column works on DuckDB's dictionaries: 15 ms in place of 250 ms.
     values = clock.rows(
-        f"SELECT DISTINCT left({name}::VARCHAR, {_VALUE_CHARACTERS}) AS v FROM {source} "
-        f"WHERE {name} IS NOT NULL "
-        + (f"ORDER BY v LIMIT {_EVERY_VALUE}" if few else f"LIMIT {_EXAMPLES}")
+        f"SELECT left(v::VARCHAR, {_VALUE_CHARACTERS}) FROM "
+        f"(SELECT DISTINCT {name} AS v FROM {source}) WHERE v IS NOT NULL "
+        + (f"ORDER BY 1 LIMIT {_EVERY_VALUE}" if few else f"LIMIT {_EXAMPLES}")
     )
     return replace(
         column,
