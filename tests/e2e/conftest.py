@@ -113,7 +113,7 @@ def app(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "awhile.cli.main", "app", "--no-open-browser"),
-            *("--port=0", "--page-port=0", f"--data-folder={data}", "--lease-seconds=2"),
+            *("--port=0", "--page-port=0", f"--data-folder={data}"),
         ],
         stdout=subprocess.PIPE,
         text=True,

@@ -16,12 +16,12 @@ import { titleOf } from './words.ts'
 
 export function RunView(props: { id: string; fresh: boolean }): ReactNode {
   const heard = useLive().runs.get(props.id)
-  const ended = heard === undefined || heard.ended_at !== null
   const detail = useQuery({
-    // What ended does not change any more; what runs is told by the stream.
-    queryKey: ['run', props.id, ended],
+    // What ended does not change any more, so it is kept; what runs is told by the stream. Before
+    // the stream has spoken neither is known: that answer must not be kept as the ended run's.
+    queryKey: ['run', props.id, heard === undefined ? 'not heard of' : 'ended'],
     queryFn: () => fetchRun(props.id),
-    enabled: ended,
+    enabled: heard === undefined || heard.ended_at !== null,
   })
   const run = heard ?? seen(detail.data, detail.dataUpdatedAt)
   if (run === null) return <Missing error={detail.error} />
