@@ -58,7 +58,9 @@ class Table(_Tabular):
         schema: Schema | None = None,
     ) -> Table: ...
     @classmethod
-    def from_batches(cls, batches: Sequence[RecordBatch], schema: Schema | None = None) -> Table: ...
+    def from_batches(
+        cls, batches: Sequence[RecordBatch], schema: Schema | None = None
+    ) -> Table: ...
 
 class RecordBatchReader:
     schema: Schema

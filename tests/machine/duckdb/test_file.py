@@ -36,13 +36,10 @@ def names_in(folder: Path) -> list[str]:
 
 
 async def not_opened(path: Path) -> str:
-    engine = DuckDBEngine(path)
-    try:
-        with pytest.raises(DatabaseNotOpened) as error:
-            await engine.open()
-        return str(error.value)
-    finally:
-        await engine.close()
+    with pytest.raises(DatabaseNotOpened) as error:
+        await DuckDBEngine(path).open()
+    assert psutil.Process().children() == []
+    return str(error.value)
 
 
 async def ask(engine: DuckDBEngine, sql: str, folder: Path) -> int:
@@ -81,7 +78,9 @@ async def test_a_writer_in_another_process_is_named(file: Path) -> None:
     assert writer.stdout is not None
     with writer:
         writer.stdout.readline()
-        said = await not_opened(file)
+        with pytest.raises(DatabaseNotOpened) as error:
+            await DuckDBEngine(file).open()
+        said = str(error.value)
         writer.kill()
     assert f"PID {writer.pid}" in said
     assert "close it there" in said

@@ -117,7 +117,11 @@ class DuckDBEngine:
         self._closed = False
         self._described = None
         _sweep(self._spill_folder)
-        await self._order(ToOpen(), Opened)
+        try:
+            await self._order(ToOpen(), Opened)
+        except BaseException:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """End every worker, busy ones included."""
