@@ -24,6 +24,7 @@ __all__ = [
     "ABBREVIATIONS",
     "COMPARISONS",
     "GRAMMAR",
+    "NAME_WORDS",
     "PEOPLE",
     "PRICE_COMPARISONS",
     "SPENDERS",
@@ -326,6 +327,18 @@ ABBREVIATIONS: dict[str, str] = {
     "org": "organisation",
 }
 """What identifiers shorten."""
+
+_IN_NAMES = (
+    "account address age amount bill birth brand category channel city client code color comment "
+    "company cost count country created currency customer date day department description "
+    "discount due email employee end first gender group height hour id invoice item key kind last "
+    "level line list location month name number order paid payment person phone postal price "
+    "product purchase quantity rank rate rating region sale score segment ship shipped size start "
+    "state status stock store street supplier symbol tax ticker time title total transaction type "
+    "unit updated user value volume weight year zip"
+)
+NAME_WORDS = frozenset(_IN_NAMES.split())
+"""The words identifiers are usually made of, to take apart names written as one word."""
 
 PEOPLE = frozenset(
     ["customer", "client", "buyer", "shopper", "member", "user", "account", "patient", "guest"]

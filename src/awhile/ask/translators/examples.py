@@ -13,7 +13,7 @@ from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.translators.contract import Sql
 from awhile.ask.translators.figures import Figures, column_words, is_label, table_words
 from awhile.ask.translators.joins import Joins
-from awhile.ask.translators.words import stem
+from awhile.ask.translators.words import split_name, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def _candidates(schema: Schema) -> Iterator[str]:
 
 
 def _many(table: str) -> str:
-    words = table.rpartition(".")[2].replace("_", " ")
+    words = " ".join(split_name(table.rpartition(".")[2]))
     return words if any(stem(each) != each for each in words.split()) else f"{words}s"
 
 

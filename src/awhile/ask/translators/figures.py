@@ -7,6 +7,7 @@ equally good, nothing is chosen (`None` or several), and the question goes back.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.english import ABBREVIATIONS, PEOPLE
@@ -100,6 +101,7 @@ def full_name(table: str, column: str) -> str:
     return " ".join(words if words[: len(own)] == own else own + words)
 
 
+@cache
 def _opened(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(stem(each) for word in words for each in ABBREVIATIONS.get(word, word).split())
 

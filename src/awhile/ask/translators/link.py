@@ -29,6 +29,7 @@ from awhile.ask.translators.marks import (
     Verb,
     Word,
 )
+from awhile.ask.translators.names import hidden_words
 from awhile.ask.translators.periods import find_period
 from awhile.ask.translators.words import distance_within, stem, tokenise
 
@@ -63,13 +64,13 @@ class Lexicon:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self.tables: dict[tuple[str, ...], list[str]] = {}
-        self.columns: dict[tuple[str, ...], list[ColumnSense]] = {}
-        self.values: dict[tuple[str, ...], list[ValueSense]] = {}
-        self.dates: dict[tuple[str, ...], list[ColumnSense]] = {}
+        self.tables: dict[tuple[str, ...], dict[str, None]] = {}
+        self.columns: dict[tuple[str, ...], dict[ColumnSense, None]] = {}
+        self.values: dict[tuple[str, ...], dict[ValueSense, None]] = {}
+        self.dates: dict[tuple[str, ...], dict[ColumnSense, None]] = {}
         self.events: dict[str, str] = {}
-        weak_tables: dict[tuple[str, ...], list[str]] = {}
-        weak_columns: dict[tuple[str, ...], list[ColumnSense]] = {}
+        weak_tables: dict[tuple[str, ...], dict[str, None]] = {}
+        weak_columns: dict[tuple[str, ...], dict[ColumnSense, None]] = {}
         for table in schema.tables:
             words = table_words(table.name)
             _add(self.tables, words, table.name)
@@ -84,13 +85,16 @@ class Lexicon:
         for phrase, senses in weak_columns.items():
             if phrase not in self.tables:
                 for sense in senses:
-                    if not any(s.table == sense.table for s in self.columns.get(phrase, [])):
+                    if not any(s.table == sense.table for s in self.columns.get(phrase, ())):
                         _add(self.columns, phrase, sense)
         self._add_synonyms()
 
-    def _add_columns(self, table: Table, weak: dict[tuple[str, ...], list[ColumnSense]]) -> None:
+    def _add_columns(
+        self, table: Table, weak: dict[tuple[str, ...], dict[ColumnSense, None]]
+    ) -> None:
         own = table_words(table.name)
         names = [column_words(column.name) for column in table.columns]
+        hidden = hidden_words(table)
         pointing = {name for key in table.foreign_keys for name in key.columns}
         for column, words in zip(table.columns, names, strict=True):
             sense = ColumnSense(table.name, column.name)
@@ -103,6 +107,8 @@ class Lexicon:
                 continue
             for phrase in {words, short, own + short}:
                 _add(self.columns, phrase, sense)
+            if (said := hidden.get(column.name)) and said not in (words, short):
+                _add(weak, said, sense)
             if len(short) > 1 and short[0] in _OPTIONAL_FIRST:
                 _add(weak, short[1:], sense)
                 _add(self.columns, own + short[1:], sense)
@@ -126,14 +132,9 @@ class Lexicon:
         for group in SYNONYMS:
             for said in group:
                 for known in group - {said}:
-                    self._say_also(known, said)
-
-    def _say_also(self, known: str, said: str) -> None:
-        for phrases in (self.tables, self.columns):
-            for phrase in [p for p in phrases if known in p]:
-                other = tuple(said if word == known else word for word in phrase)
-                if other not in self.tables and other not in self.columns:
-                    phrases[other] = list(phrases[phrase])  # type: ignore[assignment]
+                    taken = self.tables.keys() | self.columns.keys()
+                    _say_also(self.tables, known, said, taken)
+                    _say_also(self.columns, known, said, taken)
 
     def is_date(self, sense: ColumnSense) -> bool:
         """Whether the column holds dates."""
@@ -222,7 +223,7 @@ def _schema_words(
         return
     plural = norms[-1] != stems[-1]
     if stems in lexicon.tables and len(lexicon.tables[stems]) == 1:
-        yield end, TableNoun(lexicon.tables[stems][0], plural)
+        yield end, TableNoun(next(iter(lexicon.tables[stems])), plural)
     if stems in lexicon.columns:
         yield end, ColumnNoun(tuple(lexicon.columns[stems]), plural)
 
@@ -263,9 +264,22 @@ def _plain_number(tokens: Sequence[Token], at: int) -> tuple[int, Number] | None
     return (after, Number(number)) if number is not None else None
 
 
-def _add(pool: dict[tuple[str, ...], list[_T]], phrase: tuple[str, ...], item: _T) -> None:
-    if phrase and item not in pool.setdefault(phrase, []):
-        pool[phrase].append(item)
+def _add(pool: dict[tuple[str, ...], dict[_T, None]], phrase: tuple[str, ...], item: _T) -> None:
+    if phrase:
+        pool.setdefault(phrase, {})[item] = None
+
+
+def _say_also(
+    pool: dict[tuple[str, ...], dict[_T, None]],
+    known: str,
+    said: str,
+    taken: set[tuple[str, ...]],
+) -> None:
+    """Every phrase with `known` may be said with `said`, unless that already means something."""
+    for phrase in [each for each in pool if known in each]:
+        other = tuple(said if word == known else word for word in phrase)
+        if other not in taken:
+            pool[other] = dict(pool[phrase])
 
 
 def _past_forms(word: str) -> tuple[str, ...]:

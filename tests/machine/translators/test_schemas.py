@@ -1,0 +1,203 @@
+"""The built-in translator on schemas that are not the shop."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from datetime import date
+
+import duckdb
+import pytest
+
+from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
+from awhile.ask.translators.builtin import BuiltInTranslator
+from awhile.ask.translators.contract import QuestionBack, Refusal, Sql
+from awhile.ask.translators.examples import examples
+from tests.contract.translators.scoring import questions
+from tests.contract.translators.shop import card, shop
+
+TODAY = date(2026, 11, 5)
+
+
+def number(name: str, kind: str = "INTEGER", nullable: bool = False) -> TableColumn:
+    return TableColumn(name, kind, nullable)
+
+
+def text(name: str, *values: str) -> TableColumn:
+    return TableColumn(name, "VARCHAR", True, None, values, len(values) or None)
+
+
+CLINIC = Schema(
+    (
+        Table(
+            "patients",
+            (number("patient_id"), text("gender", "female", "male"), number("weight_kg")),
+            ("patient_id",),
+        ),
+        Table("doctors", (number("doc_id"), text("last_name"), text("specialty")), ("doc_id",)),
+        Table(
+            "visits",
+            (
+                number("visit_id"),
+                number("patient_id"),
+                number("doc_id", nullable=True),
+                TableColumn("start_dt", "DATE"),
+                TableColumn("end_dt", "DATE"),
+                number("fee", "DECIMAL(10,2)"),
+            ),
+            ("visit_id",),
+            (
+                ForeignKey(("patient_id",), "patients", ("patient_id",)),
+                ForeignKey(("doc_id",), "doctors", ("doc_id",)),
+            ),
+        ),
+    ),
+    "clinic",
+)
+ODD = Schema(
+    (
+        Table(
+            'Odd "Table"',
+            (
+                number("Order"),
+                text("select", "a'b", "x; DROP TABLE y", "Robert"),
+                TableColumn("big Amount", "DOUBLE"),
+            ),
+            ("Order",),
+        ),
+    ),
+    "odd",
+)
+AIRLINE = Schema(
+    (
+        Table("airports", (number("id"), text("name"), text("country", "Peru")), ("id",)),
+        Table(
+            "flights",
+            (number("id"), number("origin_id"), number("destination_id"), number("seats")),
+            ("id",),
+            (
+                ForeignKey(("origin_id",), "airports", ("id",)),
+                ForeignKey(("destination_id",), "airports", ("id",)),
+            ),
+        ),
+    ),
+    "airline",
+)
+
+
+def ask(question: str, schema: Schema) -> Sql | QuestionBack | Refusal:
+    return BuiltInTranslator().translate(question, schema, TODAY)
+
+
+def sql(question: str, schema: Schema) -> str:
+    found = ask(question, schema)
+    assert isinstance(found, Sql), found
+    return " ".join(found.sql.split())
+
+
+def test_a_key_that_may_be_empty_keeps_its_rows_in_the_groups() -> None:
+    written = sql("number of visits by specialty", CLINIC)
+    assert "LEFT JOIN doctors" in written
+    assert "INNER JOIN" not in written
+
+
+def test_a_key_that_is_always_there_is_an_inner_join() -> None:
+    assert "INNER JOIN patients" in sql("number of visits by gender", CLINIC)
+
+
+def test_rows_of_a_coarser_table_are_counted_once_each() -> None:
+    written = sql("number of patients by specialty", CLINIC)
+    assert "COUNT(DISTINCT patients.patient_id)" in written
+
+
+def test_a_sum_that_would_count_rows_twice_is_refused() -> None:
+    found = ask("total weight of patients by specialty", CLINIC)
+    assert isinstance(found, Refusal)
+    assert "more than once" in found.text
+
+
+def test_two_dates_are_asked_about() -> None:
+    found = ask("number of visits in 2025", CLINIC)
+    assert isinstance(found, QuestionBack)
+    assert len(found.choices) == 2
+    written = sql(found.choices[0].question, CLINIC)
+    assert "visits.start_dt >=" in written
+
+
+def test_a_date_column_is_heard_as_a_verb() -> None:
+    assert "visits.start_dt >= CAST('2025-01-01' AS DATE)" in sql("visits started in 2025", CLINIC)
+
+
+def test_two_keys_to_one_table_are_refused() -> None:
+    found = ask("number of flights by country", AIRLINE)
+    assert isinstance(found, Refusal)
+    assert "more than one way" in found.text
+
+
+def test_strange_names_are_quoted_and_strange_values_are_literals() -> None:
+    written = sql('how many odd tables with select "x; DROP TABLE y"', ODD)
+    assert '"Odd ""Table"""' in written
+    assert "'x; DROP TABLE y'" in written
+    name = '"Odd ""Table"""'
+    con = duckdb.connect()
+    con.execute(f'create table {name} ("Order" int, "select" varchar, "big Amount" double)')
+    con.execute(f"insert into {name} values (1, 'x; DROP TABLE y', 2.5)")
+    assert con.execute(written).fetchall() == [(1,)]
+
+
+def test_a_value_with_a_quote_stays_a_value() -> None:
+    written = sql('how many odd tables with select "a\'b"', ODD)
+    assert "'a''b'" in written
+
+
+def test_an_empty_schema_refuses_everything() -> None:
+    found = ask("how many customers are there", Schema(()))
+    assert isinstance(found, Refusal)
+    assert examples(Schema(())) == []
+
+
+@pytest.mark.parametrize("schema", [CLINIC, AIRLINE, ODD], ids=lambda each: each.database)
+def test_examples_translate_on_their_schema(schema: Schema) -> None:
+    found = examples(schema)
+    assert found
+    assert all(isinstance(ask(question, schema), Sql) for question in found)
+
+
+def test_the_shop_offers_a_quick_and_a_slow_example() -> None:
+    con = shop()
+    found = examples(card(con))
+    con.close()
+    assert len(found) == 6
+    assert found[0] == "sum up the last year of orders by product"
+    assert found[1] == "which products are bought together most often"
+    assert "customers who never ordered" in found
+
+
+def test_a_question_takes_a_few_milliseconds() -> None:
+    con = shop()
+    schema = card(con)
+    con.close()
+    translator = BuiltInTranslator()
+    took: list[float] = []
+    for each in questions():
+        start = time.perf_counter()
+        translator.translate(each.question, schema, TODAY)
+        took.append(time.perf_counter() - start)
+    assert statistics.median(took) < 0.05
+
+
+def test_a_schema_of_two_hundred_tables_is_learnt_in_half_a_second() -> None:
+    tables = tuple(
+        Table(
+            f"thing{at}",
+            (number("id"), *(text(f"column_{at}_{each}", "red", "blue") for each in range(20))),
+            ("id",),
+            (ForeignKey(("id",), f"thing{at - 1}", ("id",)),) if at else (),
+        )
+        for at in range(200)
+    )
+    start = time.perf_counter()
+    found = BuiltInTranslator().translate("how many thing7 are there", Schema(tables), TODAY)
+    assert isinstance(found, Sql)
+    # Ten times the target: other work shares the machine, and a blow-up would be far above.
+    assert time.perf_counter() - start < 5
