@@ -332,7 +332,7 @@ async def test_resolvers_ask_as_the_era_of_their_context_does(
 
     run = Asked()
     result = await mcp.call_tool("greet", {}, _detached(mcp, run, version)[0])
-    fields = result.model_dump(by_alias=True) if isinstance(result, BaseModel) else {}
+    fields = result.model_dump(by_alias=True)
     if asks_in_the_session:
         assert [one["method"] for one in run.questions] == ["elicitation/create"]
         assert fields["content"][0]["text"] == "Hello, Ada!"

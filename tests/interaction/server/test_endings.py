@@ -179,16 +179,8 @@ async def test_a_body_that_calls_exit_ends_its_task_and_not_the_server(
     app: App, run_in: str
 ) -> None:
     """Ours."""
-    if run_in == "async":
-
-        @app.tool(task_support="required")
-        async def work() -> str:
-            sys.exit("enough")
-    else:
-
-        @app.tool(task_support="required", run_in="thread")
-        def work() -> str:
-            sys.exit("enough")
+    body = leaves_at_once if run_in == "async" else leaves_its_thread
+    app.tool(name="work", task_support="required")(body)
 
     async with app.serving() as peer:
         task = await peer.ended(await peer.start("work"))
@@ -212,3 +204,13 @@ async def test_nan_is_null_in_a_task_as_it_is_inline(app: App) -> None:
 async def mean() -> dict[str, float]:
     """The mean of nothing."""
     return {"mean": float("nan")}
+
+
+async def leaves_at_once() -> str:
+    """A script that became a tool."""
+    sys.exit("enough")
+
+
+def leaves_its_thread() -> str:
+    """Another one."""
+    sys.exit("enough")

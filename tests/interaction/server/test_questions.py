@@ -120,19 +120,22 @@ async def test_answers_that_come_between_reports_are_not_lost(app: App) -> None:
 
     @app.tool(task_support="required")
     async def work(ctx: Context[Any, Any], run: Run) -> str:
+        names: list[str] = []
         async with anyio.create_task_group() as beside:
             beside.start_soon(_report_on_and_on, run)
-            names = [(await ctx.elicit(f"Name {number}?", Name)) for number in range(5)]
+            for number in range(3):
+                answer = await ctx.elicit(f"Name {number}?", Name)
+                names.append(answer.data.name if answer.action == "accept" else answer.action)
             beside.cancel_scope.cancel()
-        return " ".join(one.data.name for one in names if one.action == "accept")
+        return " ".join(names)
 
     async with app.serving() as peer:
         task_id = await peer.start("work")
-        for number in range(5):
+        for number in range(3):
             [(_, one)] = (await asked_whatever_is_said(peer, task_id, number)).items()
             await peer.update(task_id, {one["key"]: accepted(name=f"n{number}")})
         task = await peer.ended(task_id)
-    assert task["result"]["content"][0]["text"] == "n0 n1 n2 n3 n4"
+    assert task["result"]["content"][0]["text"] == "n0 n1 n2"
 
 
 async def _report_on_and_on(run: Run) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -48,12 +48,12 @@ class Pipe:
     async def ask(self, method: str, params: Json) -> Json:
         """Send one request; its response."""
         self._id += 1
-        meta = {
+        meta: Json = {
             f"{VENDOR}/protocolVersion": REVISION,
             f"{VENDOR}/clientInfo": {"name": "pipe", "version": "1"},
             f"{VENDOR}/clientCapabilities": {"extensions": {TASKS: {}}},
         }
-        request = {
+        request: Json = {
             "jsonrpc": "2.0",
             "id": self._id,
             "method": method,
@@ -67,7 +67,7 @@ class Pipe:
         raise AssertionError("the server's stdout ended")
 
 
-async def _lines(stdout: TextReceiveStream) -> Any:
+async def _lines(stdout: TextReceiveStream) -> AsyncIterator[Json]:
     buffered = ""
     async for text in stdout:
         buffered += text

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -14,6 +15,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 
 from awhile import Run
+from awhile.stores.contract import Held, Store
 from tests.interaction.server.conftest import App
 from tests.interaction.server.peer import (
     HEADER_MISMATCH,
@@ -177,16 +179,16 @@ async def test_last_updated_at_stands_still_while_nothing_changes(app: App) -> N
 
 async def renewals(app: App, task_id: str) -> anyio.Event:
     """An event that is set once the task's lease has been renewed."""
-    store, renewed = app.tasks.store, anyio.Event()
-    renew = store.renew  # type: ignore[attr-defined]
+    store, renewed = cast("Store", app.tasks.store), anyio.Event()
+    renew = store.renew
 
-    async def noticed(held: Any, **when: Any) -> Any:
-        lost = await renew(held, **when)
+    async def noticed(held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:
+        lost = await renew(held, at_ms=at_ms, until_ms=until_ms)
         if any(one.task_id == task_id for one in held):
             renewed.set()
         return lost
 
-    store.renew = noticed  # type: ignore[attr-defined]
+    store.renew = noticed  # type: ignore[method-assign]
     return renewed
 
 

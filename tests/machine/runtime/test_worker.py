@@ -108,8 +108,8 @@ async def test_an_answer_is_not_undone_by_an_older_write_that_returns_late(shop:
     async def asks(run: Run) -> Returned:
         async with anyio.create_task_group() as beside:
             beside.start_soon(_report_once, run, report)
-            answer = await run.ask({"method": "x"}, key="which")
-        return returned(answer=answer)
+            return returned(answer=await run.ask({"method": "x"}, key="which"))
+        raise AssertionError
 
     program = Bodies(asks=asks)
     let_go = shop.store.held_back[ev.Reported] = anyio.Event()

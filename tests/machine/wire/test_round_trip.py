@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from awhile.tasks import Input, Lease, Progress, Status, Step, StoppedHow, new_record
@@ -17,10 +17,17 @@ from awhile.wire.v2026_07_28 import read_task, write_created, write_detailed, wr
 
 Json = dict[str, Any]
 
+unhurried = settings(deadline=None)
+"""How long one example takes on a busy machine says nothing."""
+
 INSTANTS = st.integers(0, 253_402_300_799_999)  # to the end of the year 9999
 NUMBERS = st.floats(0, 1e300) | st.integers(0, 2**63)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=8,
 )
@@ -72,6 +79,7 @@ def over_the_wire(fields: Json) -> Json:
     return json.loads(json.dumps(fields, allow_nan=False))
 
 
+@unhurried
 @given(snapshots())
 def test_a_task_read_is_the_task_that_was_written(task: Snapshot) -> None:
     """Ours: both directions share one shape."""
@@ -79,6 +87,7 @@ def test_a_task_read_is_the_task_that_was_written(task: Snapshot) -> None:
     assert read_task(over_the_wire(write_detailed(task))) == task
 
 
+@unhurried
 @given(snapshots())
 def test_a_created_task_never_carries_what_only_an_answer_may(task: Snapshot) -> None:
     """Spec: ext-tasks, Task Creation: flat, `resultType` "task"."""
@@ -87,7 +96,7 @@ def test_a_created_task_never_carries_what_only_an_answer_may(task: Snapshot) ->
     assert fields.keys().isdisjoint({"result", "error", "inputRequests"})
     assert "ttlMs" in fields
     read = read_task(over_the_wire(fields))
-    bare = {"result": None, "error": None, "input_requests": {}}
+    bare: Json = {"result": None, "error": None, "input_requests": {}}
     if task.status is Status.COMPLETED:
         bare["result"] = {}
     elif task.status is Status.FAILED:
@@ -95,6 +104,7 @@ def test_a_created_task_never_carries_what_only_an_answer_may(task: Snapshot) ->
     assert read == replace(task, **bare)
 
 
+@unhurried
 @given(snapshots())
 def test_only_the_payload_of_its_status_is_written(task: Snapshot) -> None:
     """Spec: ext-tasks, Task Status: result, error and inputRequests each have one status."""
@@ -151,6 +161,7 @@ FACTS = ["progress", "steps", "cancelAskedAt", "stoppedAt", "stoppedHow", "attem
 AT = {"at": "2026-11-29T12:00:00Z"}
 
 
+@unhurried
 @given(st.sampled_from(OPTIONAL), st.sampled_from(Status), VALUES)
 def test_an_unreadable_optional_member_is_as_good_as_absent(
     name: str, status: Status, value: object
@@ -159,12 +170,14 @@ def test_an_unreadable_optional_member_is_as_good_as_absent(
     read_task({**BARE, "status": status.value, name: value})
 
 
+@unhurried
 @given(st.dictionaries(st.sampled_from(FACTS), VALUES))
 def test_an_unreadable_fact_is_as_good_as_absent(facts: Json) -> None:
     """Ours."""
     read_task({**BARE, "_meta": {"awhile/run": facts}})
 
 
+@unhurried
 @given(
     st.dictionaries(st.sampled_from(["done", "total", "message", "at"]), VALUES),
     st.dictionaries(st.sampled_from(["seq", "at", "message"]), VALUES),
@@ -191,6 +204,7 @@ def test_an_interval_is_whole_milliseconds_or_unknown(value: object, read: int |
     assert read_task({**BARE, "pollIntervalMs": value}).poll_interval_ms == read
 
 
+@unhurried
 @given(INSTANTS)
 def test_an_instant_survives_to_the_millisecond(at_ms: int) -> None:
     """Spec: ext-tasks: ISO 8601. Ours: always UTC, always three digits."""
