@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 
 import anyio
+import httpx2
 import pytest
 
 from awhile import Run
+from awhile.errors import StoreError
+from awhile.tasks import TaskRecord
 from tests.interaction.server.conftest import App
-from tests.interaction.server.peer import until
+from tests.interaction.server.peer import INTERNAL_ERROR, run_facts, until
 
 pytestmark = pytest.mark.anyio
 
@@ -121,3 +124,56 @@ async def test_a_task_kept_from_the_start_survives_the_client_that_waits_for_it(
         again = await peer.call("work", key="k")
         assert again.text == "answer to k"
     assert started.is_set()
+
+
+async def test_a_cancelled_notification_stops_no_task(app: App) -> None:
+    """Spec: ext-tasks: `notifications/cancelled` is for requests; a task has `tasks/cancel`."""
+    go = anyio.Event()
+
+    @app.tool(inline_seconds=0)
+    async def work() -> str:
+        await go.wait()
+        return "done"
+
+    async with app.serving() as peer, httpx2.AsyncClient() as http:
+        request = peer.request("tools/call", {"name": "work", "arguments": {}})
+        async with peer.opened(request) as (_, messages):
+            created = await anext(messages)
+        notification = {
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": {"requestId": created["id"]},
+        }
+        headers = {**request.headers, "mcp-method": "notifications/cancelled"}
+        del headers["content-length"]
+        del headers["mcp-name"]
+        sent = await http.post(peer.url, json=notification, headers=headers)
+        assert sent.status_code == 202
+        task_id = created["result"]["taskId"]
+        assert "cancelAskedAt" not in run_facts(await peer.get(task_id))
+        go.set()
+        assert (await peer.ended(task_id))["status"] == "completed"
+
+
+async def test_work_whose_row_cannot_be_kept_is_stopped_and_said_to_be_lost(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a handle is only given for what is kept, and nobody could find the rest."""
+    ended = anyio.Event()
+
+    @app.tool(inline_seconds=0)
+    async def work() -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+        raise AssertionError
+
+    async def full(_record: TaskRecord) -> TaskRecord:
+        raise StoreError("The disk is full.")
+
+    async with app.serving() as peer:
+        monkeypatch.setattr(app.tasks.store, "create", full)
+        reply = await peer.call("work")
+        assert reply.error["code"] == INTERNAL_ERROR
+        await until(ended.is_set, "the body has ended")
