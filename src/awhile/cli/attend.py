@@ -60,7 +60,7 @@ class Attended:
 
 
 async def attend(
-    handle: Handle, interrupts: Interrupts, *, estimate: bool = False, stop: bool = False
+    handle: Handle, interrupts: Interrupts, *, query: bool = False, stop: bool = False
 ) -> Attended:
     """Show how the work stands until it has ended, or is left.
 
@@ -70,21 +70,22 @@ async def attend(
     Args:
         handle: the work.
         interrupts: Ctrl-C; a press from before counts.
-        estimate: whether a percentage is only the engine's estimate, which is then said.
+        query: whether the work is a database query: what it counts is rows, and its percentage is
+            only the engine's estimate, which is then said.
         stop: whether to ask for a stop to begin with.
 
     Raises:
         RemoteError: the server refuses to say how the work stands.
     """
-    watching = _Watching(handle, interrupts, estimate, stop)
+    watching = _Watching(handle, interrupts, query, stop)
     return await watching.to_the_end()
 
 
 class _Watching:
-    def __init__(self, handle: Handle, interrupts: Interrupts, estimate: bool, stop: bool) -> None:
+    def __init__(self, handle: Handle, interrupts: Interrupts, query: bool, stop: bool) -> None:
         self._handle = handle
         self._interrupts = interrupts
-        self._estimate = estimate
+        self._query = query
         self._stop = stop
         self._note: str | None = None
         self._outcome: CancelOutcome | None = None
@@ -117,7 +118,7 @@ class _Watching:
             line = self._words(now)
             if line != said or time.monotonic() - at > PLAIN_SECONDS:
                 said, at = line, time.monotonic()
-                err().print(f"{line}, {_numbers(now, self._estimate)}", soft_wrap=True)
+                err().print(f"{line}, {_numbers(now, self._query)}", soft_wrap=True)
 
     async def _stop_when_asked(self) -> None:
         if not self._stop:
@@ -139,7 +140,7 @@ class _Watching:
     @contextmanager
     def _shown(self) -> Generator[None]:
         screen = err()
-        if not screen.is_terminal:
+        if not screen.is_terminal or self._handle.now.ended:
             yield
             return
         spinner = Spinner("dots")
@@ -157,7 +158,7 @@ class _Watching:
         now = self._handle.now
         stopping = self._note is not None
         words = self._words(now)
-        numbers = seconds_words(now.elapsed_seconds) if stopping else _numbers(now, self._estimate)
+        numbers = seconds_words(now.elapsed_seconds) if stopping else _numbers(now, self._query)
         room = width - cell_len(f"_ {words} {numbers} ")
         row = Table.grid(padding=(0, 1))
         row.add_column(width=1)
@@ -198,14 +199,19 @@ def _without_echoed_controls() -> Generator[None]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
-def _numbers(now: Now, estimate: bool) -> str:
+def _numbers(now: Now, query: bool) -> str:
     parts: list[str] = []
     if now.percent is not None:
-        parts.append(f"{now.percent:.0f} %" + (" (the engine's estimate)" if estimate else ""))
+        parts.append(f"{now.percent:.0f} %" + (" (the engine's estimate)" if query else ""))
     elif now.done:
-        parts.append(f"{now.done:,.0f} rows" if estimate else f"{now.done:,.0f}")
+        parts.append(counted(now.done, "row") if query else f"{now.done:,.0f}")
     parts.append(seconds_words(now.elapsed_seconds))
     return ", ".join(parts)
+
+
+def counted(number: float, thing: str) -> str:
+    """A number of things: ``1 row``, ``2,000 rows``."""
+    return f"{number:,.0f} {thing}" if number == 1 else f"{number:,.0f} {thing}s"
 
 
 def seconds_words(seconds: float) -> str:
@@ -260,4 +266,4 @@ def _how(now: Now) -> str:
             return "the server says that it has stopped"
 
 
-__all__ = ["Attended", "attend", "seconds_words", "stop_words"]
+__all__ = ["Attended", "attend", "counted", "seconds_words", "stop_words"]

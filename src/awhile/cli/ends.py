@@ -22,7 +22,8 @@ MEANINGS = {
     CANCELLED: "it was cancelled, or left by Ctrl-C",
 }
 
-EPILOG = "Exit codes: " + "; ".join(f"{code} {words}" for code, words in MEANINGS.items()) + "."
+EPILOG = "\b\nExit codes:\n" + "\n".join(f"{code:5}  {words}" for code, words in MEANINGS.items())
+"""For the foot of the help; the backspace keeps its lines apart."""
 
 
 class AlreadySaid(AwhileError):

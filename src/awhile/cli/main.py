@@ -57,7 +57,7 @@ def _load(entry_point: EntryPoint) -> Callable[..., Any]:
 
 
 def _as_command(name: str, function: Callable[..., Any]) -> Any:
-    alone = typer.Typer(add_completion=False)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(
         name,
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
@@ -70,6 +70,7 @@ def _as_command(name: str, function: Callable[..., Any]) -> Any:
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Long work over MCP that is never lost, can really be stopped, and is shown as it is.",
     epilog=ends.EPILOG,

@@ -259,9 +259,9 @@ def option(name: str) -> Any:
     return typer.Option(
         f"{entry.flag}{negation}",
         *entry.also,
-        help=f"{entry.sentence} ({entry.variable})",
+        help=f"{entry.sentence} [{entry.variable}; default: {entry.default_words}]",
         metavar=entry.kind.metavar or None,
-        show_default=entry.default_words or False,
+        show_default=False,
     )
 
 

@@ -16,6 +16,14 @@ SHOP = """
 CREATE TABLE products (product_id INTEGER PRIMARY KEY, name VARCHAR, price DECIMAL(38, 4));
 INSERT INTO products
 SELECT range + 1, 'product ' || (range + 1), 12345678901234567890.0001 + range FROM range(120);
+CREATE TABLE order_lines (
+    order_line_id INTEGER PRIMARY KEY,
+    product_id INTEGER REFERENCES products (product_id),
+    quantity INTEGER,
+    unit_price DECIMAL(10, 2)
+);
+INSERT INTO order_lines
+SELECT range, range % 120 + 1, range % 7 + 1, range % 50 + 0.25 FROM range(600);
 CREATE TABLE odd (text VARCHAR, number HUGEINT);
 INSERT INTO odd VALUES
     ('plain', 1), ('', 9007199254740993), (NULL, 170141183460469231731687303715884105727),

@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
+from collections.abc import Generator
+from subprocess import PIPE
 
 import pytest
 
@@ -12,6 +16,16 @@ from awhile.cli import ends
 from tests.interaction.cli.terminal import Place
 
 ODD = "SELECT * FROM odd"
+
+
+@pytest.fixture
+def other() -> Generator[str]:
+    """The URL of an MCP server without a database."""
+    command = [sys.executable, "-m", "tests.interaction.fixture_server"]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+        server.kill()
 
 
 def test_a_question_ends_as_reading_sql_and_table(served: Place) -> None:
@@ -150,3 +164,19 @@ def test_a_database_that_was_chosen_is_the_one_that_is_asked(served: Place) -> N
     done = served.run("ask", "--sql", "SELECT 1", "--database", str(served.folder / "no.duckdb"))
     assert done.returncode == ends.USAGE
     assert "there is no file" in done.stderr
+
+
+def test_a_server_of_something_else_is_named_with_its_tools(served: Place, other: str) -> None:
+    """Ours."""
+    done = served.run("ask", "how many products?", "--url", other)
+    assert done.returncode == ends.USAGE
+    assert "is not one to ask a database" in done.stderr
+    assert "greet" in done.stderr
+
+
+def test_a_question_back_is_printed_with_numbers_where_nobody_can_choose(served: Place) -> None:
+    """Ours."""
+    done = served.run("ask", "top 5 products")
+    assert done.returncode == ends.NOT_ANSWERED
+    assert "  1  " in done.stderr
+    assert "Which one?" not in done.stderr

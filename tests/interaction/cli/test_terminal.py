@@ -106,3 +106,22 @@ def test_cancelling_a_finished_run_says_that_it_had_finished(served: Place) -> N
     done = served.run("cancel", answer["run_id"])
     assert done.returncode == ends.RESULT
     assert "It had already finished" in done.stderr
+
+
+def test_a_question_that_comes_back_is_answered_by_a_number(served: Place) -> None:
+    """Ours."""
+    with served.at_a_terminal("ask", "top 5 products") as terminal:
+        terminal.wait_for("Which one? (1 to ")
+        terminal.type("99")
+        terminal.type("1")
+        assert terminal.wait() == ends.RESULT
+        assert terminal.text.count("Which one?") == 2
+        assert "5 rows in" in terminal.text
+
+
+def test_a_question_that_comes_back_can_be_left(served: Place) -> None:
+    """Ours."""
+    with served.at_a_terminal("ask", "top 5 products") as terminal:
+        terminal.wait_for("Which one? (1 to ")
+        terminal.type("")
+        assert terminal.wait() == ends.NOT_ANSWERED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -34,9 +35,9 @@ def test_the_help_names_every_exit_code(
 ) -> None:
     """Ours."""
     run(monkeypatch, "--help")
-    said = " ".join(capsys.readouterr().out.split())
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     for code, meaning in ends.MEANINGS.items():
-        assert f"{code} {meaning}" in said
+        assert f"{code}  {meaning}" in lines
 
 
 def test_a_command_whose_extra_is_missing_says_how_to_install_it(
@@ -89,3 +90,10 @@ def test_the_frame_imports_nothing_of_the_app() -> None:
         "sys.exit(any(name.startswith('awhile.ask') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_the_documentation_has_the_same_exit_codes() -> None:
+    """Ours."""
+    page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    rows = [f"| {code} | {meaning} |" for code, meaning in ends.MEANINGS.items()]
+    assert "\n".join(rows) in page

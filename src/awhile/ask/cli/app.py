@@ -37,7 +37,7 @@ def app(
     query_seconds: Annotated[str | None, option("query_seconds")] = None,
     memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
 ) -> None:
-    """Open the page: ask in plain language, watch, stop, and read the answers.
+    """Open the page: ask, watch, stop, and read the answers.
 
     Prints the page's address as the first line of standard output; it carries the key to the
     page, so treat it like a password. Ctrl-C ends the page and the server behind it.

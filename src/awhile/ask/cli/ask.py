@@ -168,7 +168,7 @@ class _Asking:
     async def _wait(
         self, there: Reached, handle: Handle, interrupts: Interrupts
     ) -> int | list[dict[str, str]]:
-        attended = await attend(handle, interrupts, estimate=True)
+        attended = await attend(handle, interrupts, query=True)
         if words := stop_words(attended, handle.id):
             err().print(words, soft_wrap=True)
         if attended.left:

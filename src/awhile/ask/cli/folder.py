@@ -15,7 +15,14 @@ from awhile.errors import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from awhile.cli.settings import Settings
+
 TOKEN_BYTES = 24
+
+
+def served_by(settings: Settings) -> str:
+    """What a server with these settings serves, for telling two of them apart."""
+    return str(settings.database) if settings.database else f"sample:{settings.sample}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +31,8 @@ class RunningServer:
 
     url: str
     pid: int
-    database: str
-    """The path of the database it serves."""
+    serves: str
+    """What it serves, as `DataFolder.announced` was told."""
 
 
 class DataFolder:
@@ -49,23 +56,24 @@ class DataFolder:
 
     def page_token(self) -> str:
         """The key of the page: kept, so that an open page goes on after a restart."""
-        file = self.path / "page-key"
+        file, draft = self.path / "page-key", self.path / f".page-key-{secrets.token_hex(4)}"
+        # Only this user may read it: whoever has it may read and stop everything.
+        draft.touch(mode=0o600, exist_ok=False)
+        draft.write_text(secrets.token_urlsafe(TOKEN_BYTES), encoding="ascii")
         try:
-            # Only this user may read it: whoever has it may read and stop everything.
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            file.hardlink_to(draft)  # whole or not at all, and never over one in use
         except FileExistsError:
-            return file.read_text(encoding="ascii").strip()
-        with os.fdopen(descriptor, "w", encoding="ascii") as new:
-            token = secrets.token_urlsafe(TOKEN_BYTES)
-            new.write(token)
-        return token
+            pass
+        finally:
+            draft.unlink()
+        return file.read_text(encoding="ascii")
 
     @contextmanager
-    def announced(self, url: str, database: Path) -> Generator[None]:
+    def announced(self, url: str, serves: str) -> Generator[None]:
         """Let other programs of this data folder find this server, for as long as it runs."""
         file = self._servers / f"{os.getpid()}.json"
         draft = file.with_suffix(".tmp")
-        draft.write_text(json.dumps(asdict(RunningServer(url, os.getpid(), str(database)))))
+        draft.write_text(json.dumps(asdict(RunningServer(url, os.getpid(), serves))))
         draft.replace(file)
         try:
             yield
@@ -104,4 +112,4 @@ def _alive(pid: int) -> bool:
     return True
 
 
-__all__ = ["DataFolder", "RunningServer"]
+__all__ = ["DataFolder", "RunningServer", "served_by"]

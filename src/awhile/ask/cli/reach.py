@@ -9,10 +9,10 @@ import anyio
 import anyio.to_thread
 
 from awhile.ask.cli.child import ServerChild
-from awhile.ask.cli.folder import DataFolder
+from awhile.ask.cli.folder import DataFolder, served_by
 from awhile.cli.screen import err
 from awhile.client import Ledger, connect
-from awhile.errors import ProtocolFailed, RemoteError, SettingsError, Unreachable
+from awhile.errors import ProtocolFailed, RemoteError, SettingsError, ToolFailed, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from awhile.cli.settings import Effective
     from awhile.client import Handle, RemoteServer
 
-ANSWER_SECONDS = 3.0
+ANSWER_SECONDS = 8.0
 """A server of this machine that has not answered by then is not used."""
 
 ID_LETTERS = 32
@@ -138,12 +138,12 @@ async def _whole_id(there: Reached, beginning: str) -> str:
 
 
 def _candidates(effective: Effective, folder: DataFolder, prefer: str | None) -> list[str]:
-    wanted = effective.settings.database
+    # A database somebody chose must be the one that is asked; else whatever is being served.
+    chosen = effective.given("database") or effective.given("sample")
+    wanted = served_by(effective.settings) if chosen else None
+    running = folder.running_servers()
     urls = [] if prefer is None else [prefer]
-    for running in folder.running_servers():
-        # A database somebody chose must be the one that is asked; else whatever is being served.
-        if wanted is None or running.database == str(wanted):
-            urls.append(running.url)
+    urls += [one.url for one in running if wanted in (None, one.serves)]
     return list(dict.fromkeys(urls))
 
 
@@ -154,10 +154,13 @@ async def _connected(
     try:
         with anyio.fail_after(seconds):
             described = await _call(server, "describe_database", {})
-    except ProtocolFailed as no:
+    except (ProtocolFailed, ToolFailed) as no:
+        names = {tool.name for tool in await server.list_tools()}
+        if "describe_database" in names:
+            raise
         raise SettingsError(
-            f"The server at {url!r} is not one to ask a database ({no}). Give the URL that "
-            "`awhile serve` printed."
+            f"The server at {url!r} is not one to ask a database: its tools are {sorted(names)!r}. "
+            "Give the URL that `awhile serve` printed."
         ) from no
     return Reached(server, url, str(described.get("name", "")), ledger)
 

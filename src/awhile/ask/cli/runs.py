@@ -41,7 +41,7 @@ def tasks(
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
 ) -> None:
-    """List your runs, newest first: those running, and those that have ended.
+    """List your runs, newest first: running and ended ones.
 
     Where no server answers, this shows how the runs of this terminal stood when last seen.
     """
@@ -67,7 +67,7 @@ async def _cancel(effective: Effective, run_id: str) -> int:
         Interrupts.listening() as interrupts,
         found(effective, run_id) as (_, handle),
     ):
-        attended = await attend(handle, interrupts, estimate=True, stop=True)
+        attended = await attend(handle, interrupts, query=True, stop=True)
         err().print(stop_words(attended, handle.id) or "", soft_wrap=True)
         if attended.left or attended.outcome is CancelOutcome.NOT_STOPPED_YET:
             return ends.NOT_STOPPED

@@ -13,7 +13,7 @@ import anyio
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from awhile.ask.cli.folder import DataFolder
+from awhile.ask.cli.folder import DataFolder, served_by
 from awhile.ask.cli.signals import end_on_sigterm, end_with_stdin
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
@@ -78,11 +78,11 @@ def serve(
 
 async def _serve_http(settings: Settings) -> None:
     folder = DataFolder(settings.data_folder)
-    async with _server(settings, folder) as (mcp, database):
+    async with _server(settings, folder) as mcp:
         with ExitStack() as while_serving:
 
             def ready(url: str) -> None:
-                while_serving.enter_context(folder.announced(url, database))
+                while_serving.enter_context(folder.announced(url, served_by(settings)))
                 sys.stdout.write(f"{url}\n")
                 sys.stdout.flush()
                 if sys.stdout.isatty():
@@ -93,15 +93,13 @@ async def _serve_http(settings: Settings) -> None:
 
 async def _serve_stdio(settings: Settings) -> None:
     folder = DataFolder(settings.data_folder)
-    async with _server(settings, folder) as (mcp, _):
+    async with _server(settings, folder) as mcp:
         await mcp.run_stdio_async()
 
 
 @asynccontextmanager
-async def _server(
-    settings: Settings, folder: DataFolder
-) -> AsyncGenerator[tuple[MCPServer[Any], Path]]:
-    """The server, and the path of its database; whatever cannot work is refused by now."""
+async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPServer[Any]]:
+    """The server; whatever cannot work is refused by now."""
     database = settings.database or await sample_path(settings)
     name = database.stem if settings.database else "sample"
     engine = DuckDBEngine(
@@ -116,27 +114,24 @@ async def _server(
             await engine.open()
         except DatabaseNotOpened as error:
             raise SettingsError(f"The database cannot be asked: {error}.") from error
-        yield (
-            build_server(
-                tasks=Tasks(
-                    settings.store,
-                    slots=settings.slots,
-                    lease_seconds=settings.lease_seconds,
-                    drain_seconds=settings.drain_seconds,
-                ),
-                engine=engine,
-                translator=BuiltInTranslator(),
-                results=folder.results,
-                budget=Budget(
-                    rows=settings.row_budget,
-                    bytes=settings.byte_budget_mb * MEGABYTE,
-                    seconds=settings.query_seconds or None,
-                ),
-                database_name=name,
-                today=_today,
-                inline_seconds=settings.inline_seconds,
+        yield build_server(
+            tasks=Tasks(
+                settings.store,
+                slots=settings.slots,
+                lease_seconds=settings.lease_seconds,
+                drain_seconds=settings.drain_seconds,
             ),
-            database,
+            engine=engine,
+            translator=BuiltInTranslator(),
+            results=folder.results,
+            budget=Budget(
+                rows=settings.row_budget,
+                bytes=settings.byte_budget_mb * MEGABYTE,
+                seconds=settings.query_seconds or None,
+            ),
+            database_name=name,
+            today=_today,
+            inline_seconds=settings.inline_seconds,
         )
     finally:
         with anyio.CancelScope(shield=True):

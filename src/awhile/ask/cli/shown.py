@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from awhile.ask.schema import TableColumn
-from awhile.cli.attend import seconds_words
+from awhile.cli.attend import counted, seconds_words
 from awhile.cli.screen import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -160,18 +160,18 @@ def _show_reading(answer: Mapping[str, Any], screen: Console) -> None:
 
 def _footer(answer: Mapping[str, Any], shown: int) -> str:
     total = int(answer.get("row_count") or 0)
-    counted = "1 row" if total == 1 else f"{total:,} rows"
+    rows = counted(total, "row")
     if answer.get("truncated"):
-        counted = f"The first {counted} of more (the row or byte budget cut the rest)"
+        rows = f"The first {rows} of more (the row or byte budget cut the rest)"
     seconds = answer.get("elapsed_seconds")
     took = f" in {seconds_words(float(seconds))}" if seconds is not None else ""
     if shown < total:
         run_id = answer.get("run_id")
         return (
-            f"{counted}{took}; {shown:,} are shown here. All of them: "
+            f"{rows}{took}; {shown:,} are shown here. All of them: "
             f"awhile attach {run_id} --csv > rows.csv"
         )
-    return f"{counted}{took}."
+    return f"{rows}{took}."
 
 
 def _is_number(column: Mapping[str, str]) -> bool:
