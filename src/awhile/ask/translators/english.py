@@ -35,20 +35,25 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
     (
         Word("silent"),
         "a|an|the|is|are|was|were|be|been|do|does|did|has|have|had|i|we|us|me|our|my|you|your|"
-        "please|can|could|would|want|to see|to know|need|like to|like to see|just|all|of all|only|"
+        "please|can|could|would|want|to see|to know|need|like to|like to see|"
         "there|it|its|they|them|their|these|those|so far|ever|overall|altogether|in total|"
         "currently|now|data|database|table|records|record|rows|row|entries|come|comes|came|"
-        "coming|made|make|makes|placed|place|get|got|gets|received|receive|that|s|any|out|"
+        "coming|placed|place|get|got|gets|received|receive|that|s|any|out|"
         "of all time|also|both|then|located|based|living|live|whose|own|respectively|each of|"
-        "brings in|bring in|brought in|brings|bring|brought|generate|generates|generated|"
-        "generating|does it|results|result|happened|happen|occurred|value of|name of|names of|"
+        "does it|results|result|happened|happen|occurred|name of|names of|"
         "with a status of|hello|hi|hey|thanks|thank you|in our system|in the system|on file|"
         "on record|of them|from us",
+    ),
+    (Word("all"), "all|all of|of all"),
+    (
+        Word("bring"),
+        "made|make|makes|brings in|bring in|brought in|brings|bring|brought|generate|generates|"
+        "generated|generating|making|bringing in",
     ),
     (
         Word("exist"),
         "do we sell|do you sell|do we offer|do we have|do you have|do we stock|"
-        "do we carry|exist|exists|available|in stock there",
+        "do we carry|exist|exists",
     ),
     (
         Word("list"),
@@ -66,7 +71,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         Word("by"),
         "by|per|for each|for every|in each|in every|across|grouped by|group by|split by|"
         "broken down by|break down by|breakdown by|broken out by|from each|of each|on each|"
-        "at each|according to|with each|by each|per each|in the different|across the|across all",
+        "at each|according to|with each|by each|per each|in the different|across the",
     ),
     (Word("each"), "each|every"),
     (Word("with"), "with|having|who have|that have|which have|who has|that has|which has"),
@@ -74,7 +79,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         Word("preposition"),
         "in|from|of|for|to|at|on|during|within|where|among|through|via|inside|"
         "regarding|as|into|out of|belonging to|related to|associated with|named|called|"
-        "containing|contain|contains",
+        "containing|contain|contains|contained",
     ),
     (Word("is"), "equal to|equals|being|is equal to|=|set to"),
     (Word("and"), "and|as well as|along with|plus|&|but"),
@@ -138,9 +143,9 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         Aggregate("sum"),
         "sum|sum of|sum up|total|totals|total of|add up|summarise|summarize|"
         "sum of all|the sum of|the total|adding up|overall total|total up|sum total of|"
-        "total amount of|cumulated",
+        "cumulated",
     ),
-    (Aggregate("avg"), "average|mean|avg|average of|the average|mean of|typical|on average"),
+    (Aggregate("avg"), "average|mean|avg|average of|the average|mean of|on average"),
     (Aggregate("median"), "median|median of"),
     (Aggregate("max"), "maximum|max|maximum of|max of|maximal"),
     (Aggregate("min"), "minimum|min|minimum of|min of|minimal"),
@@ -157,22 +162,25 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         "least|fewest|the least|the fewest|lowest number of|smallest number of|"
         "the lowest number of|the smallest number of|minimum number of|least number of",
     ),
-    (Superlative(True, "size", also_aggregate=True), "highest|largest|biggest|greatest"),
-    (Superlative(False, "size", also_aggregate=True), "lowest|smallest|tiniest"),
+    (
+        Superlative(True, "size", also_aggregate=True),
+        "highest|largest|biggest|greatest|most valuable",
+    ),
+    (Superlative(False, "size", also_aggregate=True), "lowest|smallest|tiniest|least valuable"),
     (
         Superlative(True, "price"),
         "most expensive|priciest|costliest|dearest|highest priced",
     ),
     (Superlative(False, "price"), "cheapest|least expensive|lowest priced|most affordable"),
-    (Superlative(True, "time"), "latest|newest|most recent|last|most recently|youngest"),
+    (Superlative(True, "time"), "latest|newest|most recent|last|most recently"),
     (Superlative(False, "time"), "earliest|oldest|first|least recent"),
     (
         Superlative(True, "units"),
         "best selling|best sold|bestselling|top selling|most sold|"
         "highest selling|most popular|bestseller|bestsellers|best seller|best sellers|"
-        "top seller|top sellers|fastest selling|sell best|sells best|sold best|sells the best|"
+        "top seller|top sellers|sell best|sells best|sold best|sells the best|"
         "sell the best|sold the best|sells the most|sell the most|sold the most|sells most|"
-        "sell most|sold most|hottest",
+        "sell most|sold most",
     ),
     (
         Superlative(False, "units"),
@@ -181,7 +189,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         "sells worst|sold worst|worst sellers|worst seller|sells the worst|sell the worst",
     ),
     (Superlative(True, "events"), "busiest"),
-    (Superlative(False, "events"), "quietest|slowest"),
+    (Superlative(False, "events"), "quietest"),
     (Superlative(True, "rows"), "most common|most frequent|commonest"),
     (Superlative(False, "rows"), "least common|least frequent|rarest"),
     (GrainNoun("day"), "day|days|date of day"),
@@ -198,10 +206,10 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
     (GrainNoun("year", adjective=True), "yearly|annual|annually|year by year"),
     (
         MeasureNoun("revenue"),
-        "revenue|revenues|sales revenue|revenue from sales|turnover|income|"
+        "revenue|revenues|sales revenue|revenue from sales|turnover|"
         "takings|sales|money|sales value|value of sales|sales amount|total sales amount|"
         "gross sales|"
-        "spending|spend|spent|spends|earnings|earned|earn|earns|gross revenue|money made|"
+        "spending|spend|spent|spends|earned|earn|earns|gross revenue|money made|"
         "money spent|sales volume in money|sales figures|sales total",
     ),
     (
@@ -211,7 +219,7 @@ _WORDS: tuple[tuple[Recognised, str], ...] = (
         "number of items sold|units ordered|sold quantity|quantity ordered|number of pieces|"
         "units bought|units purchased",
     ),
-    (MeasureNoun("value"), "value|values|basket value|basket size|size|sizes|cart value"),
+    (MeasureNoun("value"), "value|values|basket value|cart value"),
     (Verb("buy"), "bought|buy|buys|purchased|buying|ordered|ordering|bought from us"),
     (Verb("sell"), "sold|sell|sells|selling|sell to|do we sell to|sold to|selling to"),
 )

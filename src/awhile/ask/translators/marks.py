@@ -63,6 +63,8 @@ Role = Literal[
     "distinct",
     "new",
     "exist",
+    "bring",
+    "all",
     "share",
     "is",
     "silent",

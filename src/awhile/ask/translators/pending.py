@@ -50,12 +50,13 @@ class Pending:
         self.sort: Mark | None = None
         self.share: Mark | None = None
         self.last: Mark | None = None
+        self.rows: Mark | None = None
         self.more_groups = False
         self.more_figures = False
 
     def check_nothing_waits(self) -> None:
         """Raises `Stuck` for a word whose noun never came."""
-        for waiting in (self.by, self.negation, self.sort, self.share):
+        for waiting in (self.by, self.negation, self.sort, self.share, self.rows):
             if waiting:
                 raise Stuck("nothing follows it that it could apply to", waiting.text)
         if self.functions:
@@ -254,3 +255,15 @@ class Pending:
             self.place(self.valued(mark, noun.table))
         else:
             raise Stuck("it is not said of what", said.text, mark.text)
+
+    def measured(self, mark: Mark, ref: ColumnRef) -> None:
+        said, function = self.functions[-1][0], self.functions[-1][1].function
+        if function in ("count", "count_distinct"):
+            if self.numeric(ref) and not self.is_key(ref):
+                raise Stuck("it is a figure, not something to count", said.text, mark.text)
+            function = "count_distinct"
+        elif function in ("sum", "avg", "median") and not self.numeric(ref):
+            raise Stuck("it holds no numbers", said.text, mark.text)
+        names = self.waiting_functions()
+        figure = Figure("column", mark, function, column=ref)
+        self.place(self.finish(figure, names[:-1]))

@@ -96,6 +96,8 @@ def compare_bare(case: Case) -> None:
     """ "products over 100": the one figure the rows have, or the value of an order."""
     draft = case.draft
     for mark, compare in draft.bare:
+        if draft.target and (draft.target.columns or not draft.target.table):
+            raise Stuck("it is not said which figure it compares", mark.text)
         table = case.subject()
         only = case.figures.only_number(table)
         if compare.about_price:

@@ -6,9 +6,11 @@ its words, so nothing of the question is passed over in silence.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.contract import Choice
+from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Figure, Grouping, Rank, Target
 from awhile.ask.translators.intent import Among, ColumnRef, Comparison, Missing
 from awhile.ask.translators.marks import (
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from awhile.ask.translators.draft import Draft
     from awhile.ask.translators.figures import Figures
     from awhile.ask.translators.intent import Function
-    from awhile.ask.translators.marks import Mark
+    from awhile.ask.translators.marks import Mark, Recognised
 
 __all__ = ["read"]
 
@@ -44,8 +46,23 @@ _MOST_ROWS = 10_000
 
 def read(question: str, marks: Sequence[Mark], figures: Figures) -> Draft:
     """The draft of a question. Raises `Stuck` for a mark that has no place."""
-    telling = [mark for mark in marks if mark.what != Word("silent")]
+    heard = [mark for mark in marks if mark.what != Word("silent")]
+    telling = [each for at in range(len(heard)) if (each := _brought(heard, at))]
     return _Reader(question, telling, figures).run()
+
+
+def _brought(marks: Sequence[Mark], at: int) -> Mark | None:
+    """ "made more than 1000" is about money; "made the most revenue" is already said by revenue."""
+    mark = marks[at]
+    if mark.what != Word("bring"):
+        return mark
+    said: list[Recognised | None] = [each.what for each in marks[at + 1 : at + 3]]
+    following, after = (*said, None, None)[:2]
+    names = (TableNoun, MeasureNoun, ColumnNoun, Aggregate)
+    ranked = isinstance(following, Compare | Superlative) and not isinstance(after, names)
+    figures = any(isinstance(each.what, MeasureNoun | TableNoun) for each in marks)
+    asked = marks[0].what == Word("how much") and not figures
+    return replace(mark, what=MeasureNoun("revenue")) if ranked or asked else None
 
 
 class _Reader(Pending):
@@ -105,7 +122,9 @@ class _Reader(Pending):
         elif role == "by":
             before, following = self.last.what if self.last else None, self.ahead()
             agent = isinstance(following, TableNoun) and self.is_people(following.table)
-            if isinstance(before, Verb) and agent:
+            after = self.ahead(1)
+            whose = isinstance(following, ValueNoun) and isinstance(after, TableNoun)
+            if (isinstance(before, Verb) and agent) or (whose and mark.text.casefold() == "by"):
                 self.link = "preposition"
             else:
                 self.by, self.per = mark, mark.text.casefold().startswith(("per", "for ", "in "))
@@ -138,6 +157,10 @@ class _Reader(Pending):
             self.sort = None
         elif role == "distinct":
             draft.distinct = True
+        elif role == "all":
+            # "customers who bought all products" is another question than "all customers".
+            if self.by or draft.verbs or draft.never_verb or (draft.target and draft.figures):
+                raise Stuck("I do not understand it at this place", mark.text)
         elif role == "new":
             draft.new = mark
         elif role == "share":
@@ -190,6 +213,8 @@ class _Reader(Pending):
         if isinstance(following, Number):
             count = int(following.value)
             self.at += 1
+        if self.rows and isinstance(self.rows.what, Number):
+            count, self.rows = count or int(self.rows.what.value), None
         if count is not None and not 0 < count <= _MOST_ROWS:
             raise Stuck("it is not a sensible number of rows", str(count))
         self.draft.rank = Rank(word, mark, count)
@@ -198,6 +223,11 @@ class _Reader(Pending):
         before, following = self.last, self.ahead()
         whole = number.value == int(number.value)
         if isinstance(following, Superlative) and whole:
+            return
+        ranked = any(isinstance(each.what, Superlative) for each in self.marks[self.at :])
+        named = isinstance(following, TableNoun | ColumnNoun) and following.plural
+        if whole and ranked and named and self.draft.rank is None and self.link != "with":
+            self.rows = mark
             return
         if before and isinstance(before.what, ColumnNoun) and self.numeric(_ref(before.what)):
             self.keep(mark, Comparison(_ref(before.what), "=", number.value))
@@ -382,18 +412,6 @@ class _Reader(Pending):
             return True
         return False
 
-    def measured(self, mark: Mark, ref: ColumnRef) -> None:
-        said, function = self.functions[-1][0], self.functions[-1][1].function
-        if function in ("count", "count_distinct"):
-            if self.numeric(ref) and not self.is_key(ref):
-                raise Stuck("it is a figure, not something to count", said.text, mark.text)
-            function = "count_distinct"
-        elif function in ("sum", "avg", "median") and not self.numeric(ref):
-            raise Stuck("it holds no numbers", said.text, mark.text)
-        names = self.waiting_functions()
-        figure = Figure("column", mark, function, column=ref)
-        self.place(self.finish(figure, names[:-1]))
-
     def value(self, mark: Mark, noun: ValueNoun) -> None:
         draft, ref, value = self.draft, _sense_ref(noun), noun.senses[0].value
         if self.by:
@@ -462,6 +480,12 @@ class _Reader(Pending):
             and (draft.target or draft.figures[0].kind == "count")
         ):
             draft.thresholds.append((draft.figures[-1], compare))
+        elif isinstance(before, Verb):
+            more = tuple(
+                Choice(each, draft.question.replace(mark.text, f"{mark.text} {each}", 1))
+                for each in ("units", "revenue")
+            )
+            raise Undecided(f"Of what should it be {mark.text}?", more, mark.text)
         else:
             draft.bare.append((mark, compare))
 

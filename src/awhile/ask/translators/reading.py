@@ -135,7 +135,8 @@ def _measure(measure: Measure, short: bool = False) -> str:
     else:
         what = f"{' '.join(column_words(of.column))} of {_words(of.table)}"
     if measure.per:
-        return f"{_FUNCTIONS[measure.function]} {what} per {_dimension(measure.per)}"
+        whole = f"of the total {what}" if isinstance(of, ColumnRef) else what
+        return f"{_FUNCTIONS[measure.function]} {whole} per {_dimension(measure.per)}"
     if measure.part:
         return f"share (from 0 to 1) of the {what} for which {_filter(measure.part)}"
     if measure.share:
