@@ -76,7 +76,8 @@ class BuiltInTranslator:
         try:
             intent = plan(draft, figures)
             sql = compile_intent(intent, schema, joins)
-            return Sql(sql, reading_of(intent, figures), tuple(draft.meanings))
+            told = sorted(dict.fromkeys(draft.meanings), key=lambda each: question.find(each.words))
+            return Sql(sql, reading_of(intent, figures), tuple(told))
         except TwoWays as doubt:
             raise Stuck(str(doubt)) from doubt
 
