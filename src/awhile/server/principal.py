@@ -20,4 +20,6 @@ def principal(_ctx: ServerRequestContext[Any, Any]) -> str:
     if token is None:
         return ANONYMOUS
     client_id, issuer, subject = principal_components(token)
-    return "|".join(part or "" for part in (issuer, subject or client_id))
+    # Said which of both it is: a client may have registered under the name of a person.
+    who = f"user:{subject}" if subject else f"client:{client_id}"
+    return f"{issuer or ''}|{who}"

@@ -10,6 +10,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from awhile import Run
+from awhile.tasks import Status
+from awhile.tasks.events import CancelAsked
 from tests.interaction.server import children
 from tests.interaction.server.conftest import App
 from tests.interaction.server.peer import ENDED, INTERNAL_ERROR, Json
@@ -91,6 +93,51 @@ async def test_a_child_process_reports_returns_and_raises(app: App) -> None:
         failed = await peer.call("divide", left=1, right=0)
         assert failed.result["isError"] is True
         assert "ZeroDivisionError: division by zero" in failed.text
+
+
+async def test_a_kept_call_that_is_waited_for_ends_as_its_task_does(app: App) -> None:
+    """Ours: with its error, or saying that it was stopped."""
+
+    @app.tool(kept="always", inline_seconds=30)
+    async def work(ending: str) -> str:
+        if ending == "error":
+            raise MCPError(code=-32050, message="The warehouse is closed.", data={"opens": "8:00"})
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def stop_it() -> None:
+        store = app.tasks.store
+        async with store.watch() as watch:
+            while not (live := await store.find(owner="anonymous", statuses=[Status.WORKING])):
+                await watch.wait(10)
+        await store.append(live[0].task_id, CancelAsked(), live[0].created_at_ms)
+
+    async with app.serving() as peer:
+        error = (await peer.call("work", ending="error")).error
+        assert error == {
+            "code": -32050,
+            "message": "The warehouse is closed.",
+            "data": {"opens": "8:00"},
+        }
+        async with anyio.create_task_group() as group:
+            group.start_soon(stop_it)
+            error = (await peer.call("work", ending="cancelled")).error
+        assert error["data"] == {"reason": "cancelled"}
+        assert error["message"].startswith("Cancelled: the work ended ")
+
+
+async def test_a_long_error_is_shortened_in_the_message_and_whole_in_the_result(app: App) -> None:
+    """Ours."""
+
+    @app.tool(task_support="required")
+    async def work() -> str:
+        raise ValueError("x" * 5000)
+
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("work"))
+    assert "x" * 5000 in task["result"]["content"][0]["text"]
+    assert len(task["statusMessage"]) < 600
+    assert task["statusMessage"].endswith("…")
 
 
 async def test_an_inline_answer_and_a_tasks_result_are_the_same(app: App) -> None:
