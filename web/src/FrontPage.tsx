@@ -1,14 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
-import { fetchDatabase } from './api.ts'
 import { useAsk } from './ask.ts'
+import { useDatabase } from './database.ts'
 import { whole } from './words.ts'
 
 export function FrontPage(): ReactNode {
-  const database = useQuery({ queryKey: ['database'], queryFn: fetchDatabase })
+  const database = useDatabase()
   const ask = useAsk()
-  const { name, tables, examples } = database.data ?? { name: null, tables: [], examples: [] }
+  const { name, tables, examples } = database ?? { name: null, tables: [], examples: [] }
   return (
     <section className="front">
       <h1>Ask {name ?? 'your database'}</h1>
@@ -16,7 +15,7 @@ export function FrontPage(): ReactNode {
         Ask in plain words; see what is computed, watch it run, stop it when you like, and come back
         for the table.
       </p>
-      {database.isPending && <p className="dim">Reading what the database holds…</p>}
+      {database === undefined && <p className="dim">Reading what the database holds…</p>}
       {examples.length > 0 && (
         <>
           <h2>For example</h2>

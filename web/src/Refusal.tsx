@@ -1,14 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
-import { fetchDatabase } from './api.ts'
 import { useAsk } from './ask.ts'
+import { useDatabase } from './database.ts'
 import type { Choice, Refusal } from './types.ts'
 
 /** A question that could not be grounded: what was understood, what not, and what to try. */
 export function RefusalPanel(props: { refusal: Refusal }): ReactNode {
   const { refusal } = props
-  const database = useQuery({ queryKey: ['database'], queryFn: fetchDatabase })
+  const database = useDatabase()
   return (
     <section className="panel tone-warn" aria-label="Not answered">
       <p className="said">{refusal.text}</p>
@@ -19,7 +18,7 @@ export function RefusalPanel(props: { refusal: Refusal }): ReactNode {
         <Words name="What can be measured" words={refusal.measures} />
       </dl>
       <TryThese
-        choices={(database.data?.examples ?? []).map((question) => ({ label: question, question }))}
+        choices={(database?.examples ?? []).map((question) => ({ label: question, question }))}
         title="Try one of these"
       />
     </section>

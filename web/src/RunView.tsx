@@ -26,7 +26,7 @@ export function RunView(props: { id: string; fresh: boolean }): ReactNode {
   const run = heard ?? seen(detail.data, detail.dataUpdatedAt)
   if (run === null) return <Missing error={detail.error} />
   const { result, error_text: errorText } = detail.data ?? { result: null, error_text: null }
-  const sql = result?.sql ?? run.sql
+  const sql = result?.sql ?? detail.data?.run.sql ?? run.sql
   const failed = run.status === 'failed' || run.is_error
   return (
     <article className="run">
@@ -35,7 +35,7 @@ export function RunView(props: { id: string; fresh: boolean }): ReactNode {
       </Link>
       <div className="asked">
         <h1 className={run.question === null ? 'sql-title' : undefined}>{titleOf(run)}</h1>
-        {run.ended_at !== null && !askedBack(run) && <AskAgain run={run} />}
+        {run.ended_at !== null && !askedBack(run) && <AskAgain question={run.question} sql={sql} />}
       </div>
       <StatusLine run={run} fresh={props.fresh} />
       <Reading result={result} />
@@ -58,8 +58,8 @@ export function RunView(props: { id: string; fresh: boolean }): ReactNode {
   )
 }
 
-function AskAgain(props: { run: SeenRun }): ReactNode {
-  const { question, sql } = props.run
+function AskAgain(props: { question: string | null; sql: string | null }): ReactNode {
+  const { question, sql } = props
   const ask = useAsk()
   const text = question ?? sql
   if (text === null) return null

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { ApiError, stopRun } from './api.ts'
 import { timeOfDay, useNow } from './clock.ts'
 import { elapsedOf, wordsOf } from './facts.ts'
+import { adopt } from './live.ts'
 import type { SeenRun } from './types.ts'
 import type { StopRequest } from './words.ts'
 import { elapsedInWords, percentInWords, rowsInWords } from './words.ts'
@@ -20,11 +21,12 @@ export function StatusLine(props: { run: SeenRun; fresh: boolean }): ReactNode {
   const stop = async (): Promise<void> => {
     setRequest('sending')
     try {
-      await stopRun(run.id)
+      const stopping = await stopRun(run.id)
+      adopt(stopping.run)
       setRequest('none')
     } catch (error) {
-      const unsure = !(error instanceof ApiError) || error.code === 'unknown'
-      setRequest(unsure ? 'unknown' : 'not_sent')
+      // Only the backend can know that nothing was sent; a lost reply may hide a taken request.
+      setRequest(error instanceof ApiError && error.code === 'not_sent' ? 'not_sent' : 'unknown')
     }
   }
 

@@ -48,7 +48,7 @@ export function startRun(what: Asked, requestKey: string): Promise<{ run: Run }>
 }
 
 /** Resolves once the server has taken the request to stop; whether it stopped is told by the run. */
-export function stopRun(id: string): Promise<{ sent: true }> {
+export function stopRun(id: string): Promise<{ run: Run }> {
   return post(`/api/runs/${encodeURIComponent(id)}/cancel`, {})
 }
 

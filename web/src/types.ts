@@ -18,6 +18,7 @@ export interface Run {
   rev: number
   tool: string
   question: string | null
+  /** Null until known; and in the stream of a finished question, whose result has it. */
   sql: string | null
   status: Status
   is_error: boolean

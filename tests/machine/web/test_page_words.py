@@ -22,7 +22,7 @@ STATES_OF = """
 import { stateOf } from './src/words.ts'
 let given = ''
 for await (const chunk of process.stdin) given += chunk
-console.log(JSON.stringify(JSON.parse(given).map(stateOf)))
+console.log(JSON.stringify(JSON.parse(given).map((one) => stateOf(one))))
 """
 
 ASKED_AT_MS = 1_000_000

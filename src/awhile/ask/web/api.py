@@ -95,8 +95,9 @@ class Api:
 
     async def cancel(self, request: Request) -> dict[str, Any]:
         """Ask for a stop. Success means the server took the request, not that the work stopped."""
-        await self._follower.ask_to_stop(self._known(request.path_params["run_id"])["id"])
-        return {"sent": True}
+        run_id = self._known(request.path_params["run_id"])["id"]
+        await self._follower.ask_to_stop(run_id)
+        return {"run": self._known(run_id)}
 
     async def run(self, request: Request) -> dict[str, Any]:
         """One run, and its result once it has ended."""
@@ -160,8 +161,10 @@ def in_http(error: Exception) -> tuple[int, str, str]:
         case Refused():
             return error.status, error.code, str(error)
         case NotSent():
-            return 503, "not_sent", (
-                "The server cannot be reached, so nothing was sent. Try again when it is back."
+            return (
+                503,
+                "not_sent",
+                ("The server cannot be reached, so nothing was sent. Try again when it is back."),
             )
         case Unreachable():
             return 504, "unknown", str(error)

@@ -159,7 +159,7 @@ async def _page(request: Request) -> Response:
 
 
 async def _icon(request: Request) -> Response:
-    return FileResponse(STATIC / "icon.svg")
+    return FileResponse(STATIC / "icon.svg", headers={"cache-control": "private, max-age=86400"})
 
 
 __all__ = ["SHUTDOWN_SECONDS", "create_app", "serve_page"]

@@ -130,7 +130,7 @@ class Board:
             "rev": self.rev,
             "full": full,
             "server": {"reachable": self.reachable, "since": self.since},
-            "runs": [_json(row, now) for row in rows],
+            "runs": [_without_known_sql(_json(row, now)) for row in rows],
         }
 
     def has_news(self, epoch: str | None, after: int) -> bool:
@@ -144,6 +144,12 @@ class Board:
     def _ring(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
+
+
+def _without_known_sql(run: dict[str, Any]) -> dict[str, Any]:
+    """A finished question's SQL comes with its result; hundreds of them would swell each sync."""
+    told_later = run["question"] is not None and run["ended_at"] is not None
+    return {**run, "sql": None} if told_later else run
 
 
 def _json(row: _Row, now: float) -> dict[str, Any]:

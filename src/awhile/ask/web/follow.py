@@ -7,6 +7,7 @@ So nothing here infers an ending: it is shown once the server lists it.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,8 @@ class Follower:
         """
         await (await self._handle(run_id)).cancel(give_up_seconds=0)
         self._look.set()
+        with suppress(RemoteError, TimeoutError), anyio.fail_after(ANSWER_SECONDS):
+            await self._list_once(whole=False)  # so that the page sees its request in the reply
 
     async def result(self, run_id: str) -> CallToolResult:
         """The result of a run that has ended; raises as `Handle.result` does."""
