@@ -17,7 +17,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from awhile.cli.screen import err, visible
+from awhile.cli.screen import err, say, visible
 from awhile.client import CancelOutcome, State
 from awhile.errors import RemoteError
 from awhile.tasks import StoppedHow
@@ -118,7 +118,7 @@ class _Watching:
             line = self._words(now)
             if line != said or time.monotonic() - at > PLAIN_SECONDS:
                 said, at = line, time.monotonic()
-                err().print(f"{line}, {_numbers(now, self._query)}", soft_wrap=True)
+                say(f"{line}, {_numbers(now, self._query)}")
 
     async def _stop_when_asked(self) -> None:
         if not self._stop:

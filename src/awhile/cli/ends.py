@@ -38,7 +38,7 @@ class AlreadySaid(AwhileError):
         self.exit_code = exit_code
 
 
-def exit_code(error: AwhileError) -> int:
+def exit_code(error: Exception) -> int:
     """The exit code for an error nobody handled."""
     match error:
         case AlreadySaid():

@@ -100,17 +100,19 @@ def main() -> None:
     """Run the command line; ends the process with one of the exit codes of `ends`."""
     try:
         app(prog_name="awhile")
-    except BrokenPipeError:
-        # Whoever read our output has gone, `head` for one. Python would complain once more when
-        # it flushes on its way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(ends.FAILED)
     except Exception as error:
         reason = _only(error)
-        if not isinstance(reason, AwhileError):
-            raise
-        if not isinstance(reason, ends.AlreadySaid):
-            complain(reason)
+        match reason:
+            case BrokenPipeError():
+                # Whoever read our output has gone, `head` for one. Python would complain once
+                # more when it flushes on its way out.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            case ends.AlreadySaid():
+                pass
+            case AwhileError():
+                complain(reason)
+            case _:
+                raise
         sys.exit(ends.exit_code(reason))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from rich.console import Console
 from rich.text import Text
 
@@ -20,13 +18,27 @@ def err() -> Console:
     return Console(stderr=True, markup=False, highlight=False, emoji=False)
 
 
+def say(text: str, *, aside: bool = False) -> None:
+    """A sentence about the work: folded to the terminal, or one line where there is none.
+
+    Args:
+        text: what to say.
+        aside: whether it only accompanies what the terminal is otherwise shown.
+    """
+    screen = err()
+    screen.print(text, style="dim" if aside else None, soft_wrap=not screen.is_terminal)
+
+
 def complain(error: AwhileError) -> None:
-    """An error as one clear line, folded to the terminal; whole where there is none."""
-    text = visible(str(error))
-    if not sys.stderr.isatty():
-        sys.stderr.write(f"awhile: {text}\n")
-        return
-    err().print(Text.assemble(("awhile: ", "bold red"), text))
+    """An error as one clear line."""
+    screen = err()
+    line = Text.assemble(("awhile: ", "bold red"), visible(str(error)))
+    screen.print(line, soft_wrap=not screen.is_terminal)
+
+
+def stopped() -> None:
+    """What a server says when Ctrl-C has ended it; below the ``^C`` that a terminal wrote."""
+    say("\nStopped." if err().is_terminal else "Stopped.")
 
 
 def visible(text: str) -> str:
@@ -47,4 +59,4 @@ def visible_lines(text: str) -> str:
     return "\n".join(visible(line.expandtabs(4)) for line in text.splitlines())
 
 
-__all__ = ["complain", "err", "out", "visible", "visible_lines"]
+__all__ = ["complain", "err", "out", "say", "stopped", "visible", "visible_lines"]

@@ -180,3 +180,15 @@ def test_a_question_back_is_printed_with_numbers_where_nobody_can_choose(served:
     assert done.returncode == ends.NOT_ANSWERED
     assert "  1  " in done.stderr
     assert "Which one?" not in done.stderr
+
+
+def test_a_reader_that_goes_away_early_is_no_error_to_complain_of(served: Place) -> None:
+    """Ours: as `head` does."""
+    query = "SELECT repeat('x', 1000) FROM range(5000)"
+    with served.started("ask", "--csv", "--sql", query) as asking:
+        assert asking.stdout is not None
+        assert asking.stderr is not None
+        asking.stdout.readline()
+        asking.stdout.close()
+        assert asking.wait(30) == ends.FAILED
+        assert asking.stderr.read() == ""

@@ -15,7 +15,7 @@ from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder
 from awhile.ask.cli.signals import end_on_sigterm
 from awhile.ask.web import serve_page
-from awhile.cli.screen import err
+from awhile.cli.screen import say, stopped
 from awhile.cli.settings import Effective, option, read_settings
 
 
@@ -47,8 +47,7 @@ def app(
     try:
         anyio.run(_app, effective)
     except KeyboardInterrupt:
-        # Below the ^C that the terminal wrote.
-        err().print("\nStopped." if err().is_terminal else "Stopped.")
+        stopped()
 
 
 async def _app(effective: Effective) -> None:
@@ -62,8 +61,7 @@ async def _app(effective: Effective) -> None:
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
         if sys.stdout.isatty():
-            err().print("Whoever has this address can read and stop everything.", style="dim")
-            err().print("Ctrl-C stops.", style="dim")
+            say("Whoever has this address can read and stop everything. Ctrl-C ends.", aside=True)
         if settings.open_browser and _has_display():
             webbrowser.open(url)
 
@@ -84,7 +82,7 @@ def _port(effective: Effective, name: str) -> int:
         try:
             probe.bind((settings.host, port))
         except OSError:
-            err().print(f"Port {port} is taken; using a free one.", style="dim")
+            say(f"Port {port} is taken; using a free one.", aside=True)
             return 0
     return port
 

@@ -17,7 +17,7 @@ from awhile.ask.cli.rows import write_csv, write_json
 from awhile.cli import ends
 from awhile.cli.attend import attend, stop_words
 from awhile.cli.interrupts import Interrupts
-from awhile.cli.screen import err, out, visible, visible_lines
+from awhile.cli.screen import err, out, say, visible, visible_lines
 from awhile.cli.settings import Effective, option, read_settings
 from awhile.client import CancelOutcome
 from awhile.client.display import result_text
@@ -143,7 +143,7 @@ class _Asking:
     ) -> int | list[dict[str, str]]:
         async with reached(self._effective) as there:
             if err().is_terminal and not there.own:
-                err().print(f"Asking {visible(there.database)} at {there.url}", style="dim")
+                say(f"Asking {visible(there.database)} at {there.url}", aside=True)
             # A key makes the call safe to repeat: it finds the run it has already started.
             keyed = {**arguments, "request_key": secrets.token_hex(16)}
             self._sent = True
@@ -162,7 +162,7 @@ class _Asking:
             await interrupts.wait(2)
         if self._handle is None:
             asked = "It may have been asked: `awhile tasks` shows." if self._sent else "Not asked."
-            err().print(f"Left. {asked}")
+            say(f"Left. {asked}")
             everything.cancel()
 
     async def _wait(
@@ -170,7 +170,7 @@ class _Asking:
     ) -> int | list[dict[str, str]]:
         attended = await attend(handle, interrupts, query=True)
         if words := stop_words(attended, handle.id):
-            err().print(words, soft_wrap=True)
+            say(words)
         if attended.left:
             return _how_to_come_back(attended, handle, there)
         try:
@@ -180,7 +180,7 @@ class _Asking:
             return await self._print(there, answer, result_text(no.result) or str(no))
         except Cancelled as why:
             if not attended.stop_asked:  # by somebody else
-                err().print(str(why), soft_wrap=True)
+                say(str(why))
             return ends.CANCELLED
         return await self._print(there, result.structured_content or {}, None)
 
@@ -224,8 +224,9 @@ def _end_of(answer: Mapping[str, Any], failure: str | None) -> int:
 
 def _how_to_come_back(attended: Attended, handle: Handle, there: Reached) -> int:
     if handle.id is not None:
-        own = " The server started for it ends with this command." if there.own else ""
-        err().print(f"Come back with: awhile attach {handle.id}.{own}", soft_wrap=True)
+        say(f"Come back with: awhile attach {handle.id}")
+        if there.own:
+            say("The server started for it ends with this command; coming back runs it anew.")
     if attended.outcome is CancelOutcome.NOT_STOPPED_YET:
         return ends.NOT_STOPPED
     return ends.CANCELLED

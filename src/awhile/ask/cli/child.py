@@ -13,7 +13,7 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from awhile.cli.ends import FAILED, AlreadySaid
-from awhile.cli.screen import err
+from awhile.cli.screen import say
 from awhile.cli.settings import ENTRIES, as_text
 
 if TYPE_CHECKING:
@@ -86,10 +86,7 @@ class ServerChild:
             exit_code = await self._ended()
             steady = anyio.current_time() - since > STEADY_SECONDS
             pause = FIRST_PAUSE_SECONDS if steady else pause
-            err().print(
-                f"The MCP server {ended_words(exit_code)}; starting it again in {pause:g} s.",
-                soft_wrap=True,
-            )
+            say(f"The MCP server {ended_words(exit_code)}; starting it again in {pause:g} s.")
             await anyio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
             try:

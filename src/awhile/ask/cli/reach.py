@@ -10,7 +10,7 @@ import anyio.to_thread
 
 from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder, served_by
-from awhile.cli.screen import err
+from awhile.cli.screen import err, say
 from awhile.client import Ledger, connect
 from awhile.errors import ProtocolFailed, RemoteError, SettingsError, ToolFailed, Unreachable
 
@@ -68,7 +68,7 @@ async def reached(
                 "one with --url."
             )
         if err().is_terminal:
-            err().print("No server is running here; starting one.", style="dim")
+            say("No server is running here; starting one.", aside=True)
         child = ServerChild(effective, port=0)
         await stack.enter_async_context(child.running())
         server = await _connected(stack, child.url, ledger)

@@ -17,7 +17,7 @@ from awhile.ask.cli.reach import found, reached
 from awhile.cli import ends
 from awhile.cli.attend import attend, seconds_words, stop_words
 from awhile.cli.interrupts import Interrupts
-from awhile.cli.screen import err, out, visible
+from awhile.cli.screen import out, say, visible
 from awhile.cli.settings import Effective, option, read_settings
 from awhile.client import CancelOutcome, Known, Ledger, show
 from awhile.errors import Unreachable
@@ -68,11 +68,11 @@ async def _cancel(effective: Effective, run_id: str) -> int:
         found(effective, run_id) as (_, handle),
     ):
         attended = await attend(handle, interrupts, query=True, stop=True)
-        err().print(stop_words(attended, handle.id) or "", soft_wrap=True)
+        say(stop_words(attended, handle.id) or "")
         if attended.left or attended.outcome is CancelOutcome.NOT_STOPPED_YET:
             return ends.NOT_STOPPED
         if attended.outcome is CancelOutcome.FINISHED_ANYWAY:
-            err().print(f"Its result: awhile attach {handle.id}", soft_wrap=True)
+            say(f"Its result: awhile attach {handle.id}")
         return ends.RESULT
 
 
@@ -88,12 +88,12 @@ async def _tasks(effective: Effective, limit: int, as_json: bool) -> None:
         rows = [_row(run) for run in runs]
         if not rows:
             raise
-        err().print(f"{why} Below: the runs of this terminal, as last seen.", style="dim")
+        say(f"{why} Below: the runs of this terminal, as last seen.", aside=True)
     if as_json:
         out().print(json.dumps(runs, ensure_ascii=False, indent=2), soft_wrap=True)
         return
     if not rows:
-        err().print('No runs yet. Ask something: awhile ask "how many orders are there?"')
+        say('No runs yet. Ask something: awhile ask "how many orders are there?"')
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("ID", no_wrap=True)

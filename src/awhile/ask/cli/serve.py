@@ -21,7 +21,7 @@ from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
-from awhile.cli.screen import err
+from awhile.cli.screen import err, say, stopped
 from awhile.cli.settings import Settings, option, read_settings
 from awhile.errors import SettingsError
 from awhile.server.http import serve_http
@@ -72,8 +72,7 @@ def serve(
     try:
         anyio.run(_serve_stdio if stdio else _serve_http, settings)
     except KeyboardInterrupt:
-        # Below the ^C that the terminal wrote.
-        err().print("\nStopped." if err().is_terminal else "Stopped.")
+        stopped()
 
 
 async def _serve_http(settings: Settings) -> None:
@@ -86,7 +85,7 @@ async def _serve_http(settings: Settings) -> None:
                 sys.stdout.write(f"{url}\n")
                 sys.stdout.flush()
                 if sys.stdout.isatty():
-                    err().print(f"{mcp.title}. Ctrl-C stops.", style="dim")
+                    say(f"{mcp.title}. Ctrl-C ends.", aside=True)
 
             await serve_http(mcp, host=settings.host, port=settings.port, on_ready=ready)
 
