@@ -117,6 +117,35 @@ async def test_a_server_that_was_frozen_past_its_lease_changes_nothing(tmp_path:
         assert "Traceback" not in frozen.log.read_text()
 
 
+async def test_a_machine_that_slept_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Ours: every lease has run out, and nobody is lost: no ending, no second run."""
+    async with fleet(tmp_path) as servers:
+        runs_it, other = await servers.start(lease=0.5), await servers.start(lease=0.5)
+        ids = [
+            await runs_it.peer.start("unsafe", name="x"),
+            await runs_it.peer.start("safe", name="x"),
+        ]
+        for server in (runs_it, other):
+            server.signal(signal.SIGSTOP)
+        leases = [(await servers.record(task_id)).lease for task_id in ids]
+        expired_ms = max(one.until_ms for one in leases if one) + 1000 * CLAIM_SECONDS
+        await until(lambda: _now_ms() > expired_ms, "every timer of theirs has run out")
+        for server in (other, runs_it):
+            server.signal(signal.SIGCONT)
+        async with servers.store.watch(ids) as watch:
+            await watch.wait(2 * CLAIM_SECONDS)  # nothing happens to them
+            for task_id, lease in zip(ids, leases, strict=True):
+                renewed = (await servers.record(task_id)).lease
+                assert lease is not None
+                assert renewed is not None, "it was ended or handed back"
+                assert renewed.worker == lease.worker
+                assert renewed.until_ms > _now_ms()
+        servers.let_go()
+        for task_id in ids:
+            assert (await other.peer.ended(task_id))["status"] == "completed"
+        assert sorted(servers.effects) == ["safe x", "unsafe x"]
+
+
 async def test_a_lease_is_renewed_for_as_long_as_the_work_takes(tmp_path: Path) -> None:
     """Ours: field case A10: work four times as long as its lease, a second server beside it."""
     async with fleet(tmp_path) as servers:

@@ -21,7 +21,7 @@ from awhile.tasks import Lease, TaskRecord
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -119,11 +119,14 @@ class Worker:
         self._kept: dict[str, Running] = {}
         self._all: set[Running] = set()
         self._look = Bell()
+        self._renewed_ms = now_ms()
+        self._take_nothing_before_ms = 0
         self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[Worker]:
         """Work while the block runs. On leaving it, what runs is stopped and handed back."""
+        self._renewed_ms = self._now_ms()
         async with anyio.create_task_group() as bodies:
             self._tasks = bodies
             async with anyio.create_task_group() as keeping:
@@ -243,8 +246,9 @@ class Worker:
             await running.live()
         finally:
             self._all.discard(running)
-            if running.record is not None:
-                self._kept.pop(running.record.task_id, None)
+            record = running.record
+            if record is not None and self._kept.get(record.task_id) is running:
+                del self._kept[record.task_id]
             self._slots.release()
             self._look.ring()
 
@@ -270,6 +274,7 @@ class Worker:
         while True:
             with anyio.move_on_after(CLAIM_SECONDS):
                 seen = await self._look.wait(seen)
+            await self._let_others_renew()
             try:
                 with shielded():  # a claimed task that nobody runs would have to wait for its lease
                     await self._claim()
@@ -316,21 +321,36 @@ class Worker:
     async def _renew(self) -> None:
         while True:
             await anyio.sleep(self._lease_ms / 3000)
-            held = [
-                Held(task_id=task_id, generation=running.record.generation)
-                for task_id, running in self._kept.items()
-                if running.record is not None and not running.record.status.ended
-            ]
-            if not held:
-                continue
-            now = self._now_ms()
-            try:
+            await self._renew_all()
+
+    async def _renew_all(self) -> None:
+        now = self._now_ms()
+        if now - self._renewed_ms > self._lease_ms:
+            self._take_nothing_before_ms = now + self._lease_ms // 2
+        held = [
+            Held(task_id=task_id, generation=running.record.generation)
+            for task_id, running in self._kept.items()
+            if running.record is not None and not running.record.status.ended
+        ]
+        lost: Sequence[Held] = ()
+        try:
+            if held:
                 lost = await self._store.renew(held, at_ms=now, until_ms=now + self._lease_ms)
-            except AwhileError:
-                logger.exception("Leases could not be renewed; trying again.")
-                continue
-            for one in lost:
-                await self._obey(one.task_id)
+        except AwhileError:
+            logger.exception("Leases could not be renewed; trying again.")
+            return
+        self._renewed_ms = now
+        for one in lost:
+            await self._obey(one.task_id)
+
+    async def _let_others_renew(self) -> None:
+        """After this process stood still for longer than a lease, take nothing for half of one.
+
+        A machine that slept wakes all its workers at once; none of them is lost.
+        """
+        if self._now_ms() - self._renewed_ms > self._lease_ms:
+            await self._renew_all()
+        await anyio.sleep(max(0, self._take_nothing_before_ms - self._now_ms()) / 1000)
 
     async def _sweep(self) -> None:
         while True:
