@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -64,6 +65,27 @@ async def test_stdio_serves_the_same_tools(place: Place) -> None:
         assert {"ask", "run_sql", "describe_database", "result_rows", "list_runs"} <= names
         result = await server.call("run_sql", {"sql": "SELECT 42 AS answer"})
         assert (result.structured_content or {})["rows"] == [["42"]]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_stdio_ends_on_a_signal_though_its_standard_input_is_open(
+    place: Place, ending: signal.Signals
+) -> None:
+    """Ours."""
+    with place.started("serve", "--stdio", stdin=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        hello = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }
+        request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+        server.stdin.write(json.dumps(request) + "\n")
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 1
+        server.send_signal(ending)
+        assert server.wait(STOP_SECONDS) == -ending
 
 
 def test_a_taken_port_is_refused_with_the_next_step(place: Place) -> None:

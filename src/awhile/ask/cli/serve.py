@@ -14,7 +14,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from awhile.ask.cli.folder import DataFolder, served_by
-from awhile.ask.cli.signals import end_on_sigterm, end_with_stdin
+from awhile.ask.cli.signals import end_at_once_on_signals, end_on_sigterm, end_with_stdin
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.errors import DatabaseNotOpened
@@ -66,7 +66,10 @@ def serve(
     """
     settings = read_settings(ctx.params).settings
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
-    end_on_sigterm()
+    if stdio:
+        end_at_once_on_signals()
+    else:
+        end_on_sigterm()
     if until_stdin_closes:
         end_with_stdin(settings.drain_seconds)
     try:
