@@ -25,6 +25,7 @@ from awhile.ask.translators.examples import examples
 from awhile.runtime.run import Run
 from awhile.server.tasks import Tasks
 from awhile.tasks import Status, StoppedHow
+from awhile.tasks.record import DEFAULT_KEEP_MS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -69,6 +70,7 @@ def build_server(
     database_name: str,
     today: Callable[[], date],
     inline_seconds: float = 0.5,
+    keep_seconds: float | None = DEFAULT_KEEP_MS / 1000,
 ) -> MCPServer[Any]:
     """The server for one database.
 
@@ -81,6 +83,7 @@ def build_server(
         database_name: what to call the database to a person.
         today: the day that words such as "last month" are relative to.
         inline_seconds: how long a call is kept waiting for its result before it gets a handle.
+        keep_seconds: how long a run and its result live after the end; None for ever.
     """
     kept = ResultFolder(results)
     statements = Statements(results)
@@ -107,7 +110,11 @@ def build_server(
         **tasks.install(lifespan=lifespan),
     )
     query = tasks.tool(
-        kept="always", request_key="request_key", rerun="safe", inline_seconds=inline_seconds
+        kept="always",
+        request_key="request_key",
+        rerun="safe",
+        inline_seconds=inline_seconds,
+        keep_seconds=keep_seconds,
     )
 
     @mcp.tool()

@@ -6,6 +6,8 @@ each type is written).
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 
@@ -54,6 +56,10 @@ class ErrorModel(BaseModel):
     message: str
     line: int | None = None
     column: int | None = None
+
+
+Outcome = Literal["table", "refusal", "question_back", "error"]
+"""What a finished run came to, apart from its status."""
 
 
 class AnswerModel(BaseModel):
@@ -113,7 +119,9 @@ class RunModel(BaseModel):
     tool: str
     question: str | None
     sql: str | None
+    reading: str | None
     status: str
+    outcome: Outcome | None = Field(description="What a completed run came to.")
     status_message: str | None
     created_at: str
     ended_at: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_types import CallToolResult, TextContent
 
@@ -12,7 +12,7 @@ from awhile.ask.mcp_server.words import answer_text
 from awhile.wire.codec import write_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from awhile.ask.answer.answerer import Answered
     from awhile.ask.answer.statements import Statement
@@ -138,6 +138,8 @@ def run(record: TaskRecord, statement: Statement | None) -> model.RunModel:
         tool=record.tool,
         question=said.get("question"),
         sql=statement.sql if statement else said.get("sql"),
+        reading=statement.reading if statement else None,
+        outcome=_outcome(record),
         status=record.status.value,
         status_message=record.status_message,
         created_at=write_instant(record.created_at_ms),
@@ -147,6 +149,16 @@ def run(record: TaskRecord, statement: Statement | None) -> model.RunModel:
         stopped_how=record.stopped_how.value if record.stopped_how else None,
         rev=record.rev,
     )
+
+
+def _outcome(record: TaskRecord) -> model.Outcome | None:
+    if record.result is None:
+        return None
+    answer: Mapping[str, Any] = record.result.get("structuredContent") or {}
+    for outcome in ("refusal", "question_back", "error"):
+        if outcome in answer:
+            return outcome
+    return "error" if record.is_error else "table"
 
 
 def _maybe_instant(at_ms: int | None) -> str | None:
