@@ -221,6 +221,12 @@ class Settings:
         "How long one query may take before it is stopped; 0 for as long as it likes.",
         otherwise="every query would be stopped at once",
     )
+    keep_days: float = setting(
+        seconds(0.001, metavar="DAYS"),
+        7.0,
+        "How many days a run and its result are kept after its end.",
+        otherwise="a result would be gone before it was read",
+    )
     memory_limit_mb: int = setting(
         whole(0),
         0,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 MEGABYTE = 1024 * 1024
+DAY_SECONDS = 86_400
 
 
 def serve(
@@ -56,6 +57,7 @@ def serve(
     row_budget: Annotated[str | None, option("row_budget")] = None,
     byte_budget_mb: Annotated[str | None, option("byte_budget_mb")] = None,
     query_seconds: Annotated[str | None, option("query_seconds")] = None,
+    keep_days: Annotated[str | None, option("keep_days")] = None,
     memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
     until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
@@ -134,6 +136,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             database_name=name,
             today=_today,
             inline_seconds=settings.inline_seconds,
+            keep_seconds=settings.keep_days * DAY_SECONDS,
         )
     finally:
         with anyio.CancelScope(shield=True):
