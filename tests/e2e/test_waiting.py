@@ -28,6 +28,8 @@ def test_the_percentage_of_a_heavy_question_moves_and_goes_on_after_a_reload(pag
     expect(state(page)).to_have_text("Running")
     first = percent(page)
     expect(page.get_by_text("engine’s estimate")).to_be_visible()
+    expect(page.get_by_text("What this computes")).to_be_visible()
+    expect(page.get_by_label("SQL text")).to_contain_text("SELECT")
     wait_until(lambda: percent(page) > first, seconds=30, what=f"more than {first} %")
     before_reload = percent(page)
     page.reload()

@@ -3,9 +3,11 @@ import type { ReactNode } from 'react'
 import type { Result } from './types.ts'
 
 /** How the question was understood, in words a person can check. */
-export function Reading(props: { result: Result | null }): ReactNode {
-  const reading = props.result?.reading
-  const meanings = props.result?.meanings ?? []
+export function Reading(props: {
+  reading: string | null
+  meanings: NonNullable<Result['meanings']>
+}): ReactNode {
+  const { reading, meanings } = props
   if (!reading && meanings.length === 0) return null
   return (
     <section className="reading">

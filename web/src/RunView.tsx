@@ -38,7 +38,7 @@ export function RunView(props: { id: string; fresh: boolean }): ReactNode {
         {run.ended_at !== null && !askedBack(run) && <AskAgain question={run.question} sql={sql} />}
       </div>
       <StatusLine run={run} fresh={props.fresh} />
-      <Reading result={result} />
+      <Reading reading={result?.reading ?? detail.data?.run.reading ?? run.reading} meanings={result?.meanings ?? []} />
       {sql !== null && <SqlBlock sql={sql} open={run.ended_at === null || failed} mark={result?.error ?? null} />}
       {run.ended_at !== null && detail.isPending && (
         <p className="dim">

@@ -8,7 +8,7 @@ export type Status =
   | 'cancelled'
   | 'expired'
 
-/** What a finished run holds, once the backend has read its result. */
+/** What a completed run came to. */
 export type Outcome = 'table' | 'refusal' | 'question_back' | 'error'
 
 /** One run: its facts, as last reported. Durations are seconds; instants ISO 8601. */
@@ -20,6 +20,8 @@ export interface Run {
   question: string | null
   /** Null until known; and in the stream of a finished question, whose result has it. */
   sql: string | null
+  /** What the question was taken to mean; told and left out like `sql`. */
+  reading: string | null
   status: Status
   is_error: boolean
   outcome: Outcome | null

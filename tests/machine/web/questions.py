@@ -42,6 +42,7 @@ def build(store: str, go: anyio.Event) -> MCPServer[Any]:
                     "tool": one.tool,
                     "question": one.arguments["question"],
                     "status": one.status.value,
+                    "outcome": "table" if one.result else None,
                     "status_message": one.status_message,
                     "created_at": write_instant(one.created_at_ms),
                     "ended_at": one.ended_at_ms and write_instant(one.ended_at_ms),

@@ -66,6 +66,24 @@ def test_clocks_of_live_runs_go_on_and_those_of_ended_runs_stand() -> None:
     assert elapsed == [8.0, 3.0]
 
 
+def test_the_stream_leaves_the_sql_of_finished_questions_to_the_run_itself() -> None:
+    told = {"sql": "SELECT 1", "reading": "One."}
+    runs = [
+        replace(RUN, **told),
+        replace(RUN, id="b", status="completed", ended_at="10:00", **told),
+        replace(RUN, id="c", status="completed", ended_at="10:00", question=None, **told),
+    ]
+    board = board_with(*runs)
+    assert [run["sql"] for run in board.sync(None, 0, now=0)["runs"]] == [
+        "SELECT 1",
+        None,
+        "SELECT 1",
+    ]
+    whole = board.as_json("b", now=0)
+    assert whole is not None
+    assert (whole["sql"], whole["reading"]) == ("SELECT 1", "One.")
+
+
 def test_runs_the_server_dropped_disappear_from_every_page() -> None:
     board = board_with(RUN, replace(RUN, id="b"))
     epoch, rev = board.epoch, board.rev

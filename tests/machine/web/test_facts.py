@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from awhile.ask.web.facts import clocks_of, outcome_of, read_run, with_progress
+from awhile.ask.web.facts import clocks_of, read_run, with_progress
 from awhile.client import Now, State
 
 LISTED: dict[str, Any] = {
@@ -16,6 +16,8 @@ LISTED: dict[str, Any] = {
     "tool": "ask",
     "question": "How many?",
     "sql": "SELECT 1",
+    "reading": "One.",
+    "outcome": None,
     "status": "working",
     "status_message": "Running the query",
     "created_at": "2026-11-01T10:00:00Z",
@@ -97,16 +99,3 @@ def test_clocks_are_durations_so_no_two_clocks_are_compared_in_the_page() -> Non
 def test_a_servers_clock_ahead_of_ours_gives_no_negative_time() -> None:
     ahead = clocks_of({**LISTED, "created_at": "2026-11-01T11:00:00Z"}, at=5.0, wall=WALL)
     assert ahead.elapsed_seconds == 0.0
-
-
-@pytest.mark.parametrize(
-    ("result", "outcome"),
-    [
-        ({"columns": [], "rows": []}, "table"),
-        ({"refusal": {"text": "no"}}, "refusal"),
-        ({"question_back": {"text": "which?"}}, "question_back"),
-        ({"error": {"message": "no such table"}}, "error"),
-    ],
-)
-def test_what_a_finished_run_holds(result: dict[str, Any], outcome: str) -> None:
-    assert outcome_of(result) == outcome

@@ -25,11 +25,13 @@ class Run:
     tool: str
     question: str | None = None
     sql: str | None = None
+    reading: str | None = None
+    """What the question was taken to mean, in words; known as soon as the SQL is."""
     status: str
     """A status of the Tasks extension, or ``expired``."""
     is_error: bool = False
     outcome: str | None = None
-    """``table``, ``refusal``, ``question_back`` or ``error``; None until the result was read."""
+    """``table``, ``refusal``, ``question_back`` or ``error``; None unless it completed."""
     message: str | None = None
     percent: float | None = None
     """0 to 100, only where the engine gave one; its own estimate."""
@@ -130,7 +132,7 @@ class Board:
             "rev": self.rev,
             "full": full,
             "server": {"reachable": self.reachable, "since": self.since},
-            "runs": [_without_known_sql(_json(row, now)) for row in rows],
+            "runs": [_briefly(_json(row, now)) for row in rows],
         }
 
     def has_news(self, epoch: str | None, after: int) -> bool:
@@ -146,10 +148,10 @@ class Board:
         self._changed = anyio.Event()
 
 
-def _without_known_sql(run: dict[str, Any]) -> dict[str, Any]:
-    """A finished question's SQL comes with its result; hundreds of them would swell each sync."""
+def _briefly(run: dict[str, Any]) -> dict[str, Any]:
+    """A finished question's SQL comes with the run itself; hundreds would swell each sync."""
     told_later = run["question"] is not None and run["ended_at"] is not None
-    return {**run, "sql": None} if told_later else run
+    return {**run, "sql": None, "reading": None} if told_later else run
 
 
 def _json(row: _Row, now: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_run(listed: Mapping[str, Any], known: Run | None) -> Run:
-    """One entry of ``list_runs``; what only a watch or a result tells is kept from ``known``."""
+    """One entry of ``list_runs``; what only a watch tells is kept from ``known``."""
     asked, ended = listed.get("cancel_asked_at"), listed.get("ended_at")
     status = str(listed["status"])
     fresh = Run(
@@ -25,8 +25,10 @@ def read_run(listed: Mapping[str, Any], known: Run | None) -> Run:
         tool=str(listed["tool"]),
         question=listed.get("question"),
         sql=listed.get("sql"),
+        reading=listed.get("reading"),
         status=status,
         is_error=bool(listed.get("is_error")),
+        outcome=listed.get("outcome"),
         message=listed.get("status_message"),
         created_at=listed.get("created_at"),
         ended_at=ended,
@@ -34,13 +36,11 @@ def read_run(listed: Mapping[str, Any], known: Run | None) -> Run:
         stopped_how=listed.get("stopped_how"),
         stopped_after_seconds=between(asked, ended) if status == "cancelled" else None,
     )
-    if known is None:
+    if known is None or not fresh.live:
         return fresh
-    if fresh.live:
-        # The watch is closer to the work than the list, and the only one that knows how far it is.
-        message = known.message if known.live and known.message else fresh.message
-        return replace(fresh, message=message, percent=known.percent, row_count=known.row_count)
-    return replace(fresh, outcome=known.outcome)
+    # The watch is closer to the work than the list, and the only one that knows how far it is.
+    message = known.message if known.live and known.message else fresh.message
+    return replace(fresh, message=message, percent=known.percent, row_count=known.row_count)
 
 
 def with_progress(run: Run, now: Now) -> Run:
@@ -50,14 +50,6 @@ def with_progress(run: Run, now: Now) -> Run:
     # Our tools count rows while they fetch them; there is no total then, and no percentage.
     rows = int(now.done) if now.done is not None and now.total is None else None
     return replace(run, message=now.message or run.message, percent=now.percent, row_count=rows)
-
-
-def outcome_of(result: Mapping[str, Any]) -> str:
-    """What a finished run holds: ``table``, ``refusal``, ``question_back`` or ``error``."""
-    for kind in ("error", "refusal", "question_back"):
-        if result.get(kind):
-            return kind
-    return "table"
 
 
 def clocks_of(listed: Mapping[str, Any], *, at: float, wall: datetime) -> Clocks:
@@ -102,7 +94,6 @@ def text_of(result: Mapping[str, Any]) -> str:
 __all__ = [
     "between",
     "clocks_of",
-    "outcome_of",
     "read_run",
     "since",
     "structured",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,8 @@ import anyio
 from mcp_types import INTERNAL_ERROR
 
 from awhile.ask.web.board import Board
-from awhile.ask.web.facts import clocks_of, outcome_of, read_run, structured, with_progress
-from awhile.errors import Expired, ProtocolFailed, RemoteError, ToolFailed, Unreachable
+from awhile.ask.web.facts import clocks_of, read_run, structured, with_progress
+from awhile.errors import ProtocolFailed, RemoteError, ToolFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,18 +51,15 @@ class Follower:
         self._connecting = connecting
         self._handles: dict[str, Handle] = {}
         self._watched: set[str] = set()
-        self._unread: list[str] = []
         self._rev = 0
         self._listings = 0
         self._listing = anyio.Lock()
         self._look = anyio.Event()
-        self._something_unread = anyio.Event()
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
         """Follow the server until cancelled; a server that is away is waited for."""
         async with self._connecting as self._server, anyio.create_task_group() as self._tasks:
             task_status.started()
-            self._tasks.start_soon(self._read_outcomes)
             await self._list_for_ever()
 
     # What the page asks for
@@ -152,9 +148,6 @@ class Follower:
         if run.live and run.id not in self._watched:
             self._watched.add(run.id)
             self._tasks.start_soon(self._watch, run.id)
-        if run.status == "completed" and run.outcome is None and run.id not in self._unread:
-            self._unread.append(run.id)
-            self._something_unread.set()
 
     async def _watch(self, run_id: str) -> None:
         try:
@@ -173,32 +166,6 @@ class Follower:
         finally:
             self._watched.discard(run_id)
             self._handles.pop(run_id, None)
-
-    async def _read_outcomes(self) -> None:
-        """Find out, one by one, what finished runs hold: a table, a refusal, a question back."""
-        while True:
-            self._something_unread = anyio.Event()
-            while self._unread:
-                run_id = self._unread[0]
-                try:
-                    outcome = await self._outcome(run_id)
-                except (Unreachable, TimeoutError):
-                    await anyio.sleep(RETRY_SECONDS)
-                    continue
-                except RemoteError:
-                    outcome = None
-                self._unread.pop(0)
-                if outcome is not None and (run := self._board.run(run_id)) is not None:
-                    self._board.put_progress(replace(run, outcome=outcome))
-            await self._something_unread.wait()
-
-    async def _outcome(self, run_id: str) -> str | None:
-        try:
-            return outcome_of(structured(await self.result(run_id)))
-        except ToolFailed:
-            return "error"
-        except Expired:
-            return None
 
     async def _handle(self, run_id: str) -> Handle:
         return self._handles.get(run_id) or await self._server.resume(run_id)
