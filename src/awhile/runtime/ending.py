@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """The body returned; ``result`` is a JSON object. ``is_error``: the tool itself said no."""
+    """The body returned; ``result`` is a JSON object. ``is_error``: the tool itself said no.
+
+    ``inline_only``: an answer to the call itself, which no task can end with.
+    """
 
     result: Mapping[str, Any]
     is_error: bool = False
     message: str = "Finished."
+    inline_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

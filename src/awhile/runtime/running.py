@@ -237,6 +237,11 @@ class Running:
             if self._draining and not record.cancel_asked:
                 return self._left_behind(record)
             return ev.Stopped(generation=generation, how=ending.how)
+        if isinstance(ending, Returned) and ending.inline_only:
+            ending = internal_error(
+                "The tool asked its caller by what it returned, after its call had become a task. "
+                "A tool that may be slow has to ask by ctx.elicit, or by a resolver."
+            )
         if isinstance(ending, Returned):
             return ev.Completed(
                 generation=generation,

@@ -367,5 +367,11 @@ class Worker:
         with anyio.move_on_after(self._drain_seconds):
             for running in list(self._all):
                 await running.gone.wait()
+        if self._all:
+            logger.warning(
+                "%d bodies go on although their server has stopped; their tasks say so. A thread "
+                "among them keeps this process from ending until it returns.",
+                len(self._all),
+            )
         for running in list(self._all):
             await running.abandon()

@@ -46,7 +46,8 @@ async def ending_of(call: Awaitable[HandlerResult]) -> Returned | Raised:
     )
     is_error = fields.get("isError") is True
     message = f"The tool reported an error: {first_text(fields)}" if is_error else "Finished."
-    return Returned(result=fields, is_error=is_error, message=message)
+    asks = fields.get("resultType") == "input_required"  # to be answered by a retry of the request
+    return Returned(result=fields, is_error=is_error, message=message, inline_only=asks)
 
 
 def first_text(result: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import anyio
 import pytest
 from mcp.server.mcpserver import Context, Elicit, Resolve
+from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
 from pydantic import BaseModel
 
 from awhile import Run
@@ -232,6 +233,28 @@ async def test_a_client_that_cannot_be_asked_is_told_so(app: App) -> None:
         reply = await peer.undeclared().call("work")
         said = reply.message.get("error", {}).get("message") or reply.text
     assert "cannot be asked" in said
+
+
+@pytest.mark.parametrize("task_support", ["optional", "required"])
+async def test_a_question_by_hand_is_for_the_call_itself(app: App, task_support: str) -> None:
+    """Spec: ext-tasks: MRTR comes before the task; no task completes with `input_required`."""
+
+    @app.tool(task_support=task_support, inline_seconds=30)
+    async def work() -> str | InputRequiredResult:
+        asked = ElicitRequestFormParams(
+            message="Your name?", requested_schema={"type": "object", "properties": {}}
+        )
+        return InputRequiredResult(input_requests={"name": ElicitRequest(params=asked)})
+
+    async with app.serving() as peer:
+        result = (await peer.call("work")).result
+        if task_support == "optional":
+            assert result["resultType"] == "input_required"
+            assert list(result["inputRequests"]) == ["name"]
+        elif result["resultType"] == "task":
+            task = await peer.ended(result["taskId"])
+            assert task["status"] == "failed"
+            assert "has to ask by ctx.elicit, or by a resolver" in task["statusMessage"]
 
 
 async def test_resolvers_of_a_task_that_had_to_wait_for_a_place_ask_through_it(app: App) -> None:
