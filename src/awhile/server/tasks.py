@@ -12,6 +12,7 @@ from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.server import principal as principals
 from awhile.server.calls import Calls
 from awhile.server.extension import TasksExtension
+from awhile.server.middleware import TasksMiddleware
 from awhile.server.options import Rerun, TaskSupport, ToolOptions
 from awhile.server.program import ServerProgram
 from awhile.server.wrap import run_parameters, wrapped
@@ -21,7 +22,7 @@ from awhile.tasks.record import DEFAULT_KEEP_MS
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 
-    from mcp.server.context import ServerRequestContext
+    from mcp.server.context import ServerMiddleware, ServerRequestContext
     from mcp.server.extension import Extension
     from mcp.server.mcpserver import Context, MCPServer
 
@@ -116,16 +117,22 @@ class Tasks:
         return record
 
     def install(
-        self, *, extensions: Sequence[Extension] = (), lifespan: Lifespan | None = None
+        self,
+        *,
+        extensions: Sequence[Extension] = (),
+        middleware: Sequence[ServerMiddleware[Any]] = (),
+        lifespan: Lifespan | None = None,
     ) -> dict[str, Any]:
         """The keyword arguments that make an MCPServer serve tasks.
 
         Args:
             extensions: other extensions of yours, kept beside ours.
+            middleware: your own middleware, kept outside ours.
             lifespan: your own lifespan; what it yields stays the lifespan context.
         """
         return {
             "extensions": [TasksExtension(self._calls), *extensions],
+            "middleware": [*middleware, TasksMiddleware(self._calls)],
             "lifespan": self._lifespan(lifespan),
         }
 

@@ -38,7 +38,7 @@ def write_created(task: Snapshot, *, immediate_response: str | None = None) -> d
 
 
 def write_task(task: Snapshot) -> dict[str, Any]:
-    """``Task``, as ``tasks/get``, ``tasks/list``, ``tasks/cancel`` and the notification carry it."""
+    """``Task``, as ``tasks/get``, ``list`` and ``cancel`` and the notification carry it."""
     fields: dict[str, Any] = {
         "taskId": task.task_id,
         "status": _status(task).value,
@@ -97,8 +97,11 @@ def with_result(task: Snapshot, result: Mapping[str, Any]) -> Snapshot:
     A result that says no came to its end all the same: over both eras such a task is `completed`
     with ``isError``, so that one rule shows it.
     """
-    meta = {key: one for key, one in (result.get("_meta") or {}).items() if key != RELATED_TASK}
-    own = {**result, "_meta": meta} if meta else {k: v for k, v in result.items() if k != "_meta"}
+    meta: dict[str, Any] = {**(result.get("_meta") or {})}
+    meta.pop(RELATED_TASK, None)
+    own: dict[str, Any] = {**result, "_meta": meta}
+    if not meta:
+        del own["_meta"]
     return replace(task, status=Status.COMPLETED, result=own)
 
 
