@@ -10,7 +10,7 @@ export function FrontPage(): ReactNode {
   const { name, tables, examples } = database ?? { name: null, tables: [], examples: [] }
   return (
     <section className="front">
-      <h1>Ask {name ?? 'your database'}</h1>
+      <h1>Ask your database</h1>
       <p className="lead">
         Ask in plain words; see what is computed, watch it run, stop it when you like, and come back
         for the table.
@@ -35,7 +35,7 @@ export function FrontPage(): ReactNode {
       </p>
       {tables.length > 0 && (
         <>
-          <h2>What it holds</h2>
+          <h2>What “{name}” holds</h2>
           <dl className="tables">
             {tables.map((table) => (
               <div key={table.name}>
