@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+# Here, before anything imports it: only then do the shipped suite's asserts say what they saw.
+pytest.register_assert_rewrite("awhile.testing")
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """The names `scripts/set-up browser` looks for, too."""
 

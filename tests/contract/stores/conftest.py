@@ -7,8 +7,6 @@ from collections.abc import Generator
 
 import pytest
 
-pytest.register_assert_rewrite("awhile.testing")
-
 
 @pytest.fixture(autouse=True)
 def no_thread_is_left() -> Generator[None]:
