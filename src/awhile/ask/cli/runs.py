@@ -106,6 +106,10 @@ async def _tasks(effective: Effective, limit: int, as_json: bool) -> None:
     out().print(table)
 
 
+OUTCOME_WORDS: Mapping[Any, str] = {"refusal": "Not answered", "question_back": "Asks you back"}
+"""For runs that finished without a table; every other word is the client's."""
+
+
 def _row(run: Mapping[str, Any]) -> tuple[Text, Text, Text, Text, Text]:
     now = show(Known(task=_snapshot(run)), now_ms=time.time_ns() // 1_000_000)
     started = datetime.fromisoformat(run["created_at"]).astimezone()
@@ -114,7 +118,10 @@ def _row(run: Mapping[str, Any]) -> tuple[Text, Text, Text, Text, Text]:
         Text(str(run["run_id"])[:SHOWN_ID_LETTERS]),
         Text(f"{started:%d %b %H:%M}"),
         Text(seconds_words(now.elapsed_seconds)),
-        Text(visible(now.words), style="" if now.ended else "bold"),
+        Text(
+            visible(OUTCOME_WORDS.get(run.get("outcome"), now.words)),
+            style="" if now.ended else "bold",
+        ),
         Text(visible(text)),
     )
 
