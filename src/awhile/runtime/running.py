@@ -15,7 +15,7 @@ from awhile.runtime.cancel import climb
 from awhile.runtime.ending import CannotAsk, Halted, Raised, Returned, StopAsked, internal_error
 from awhile.runtime.progress import INTERVAL_SECONDS, Report
 from awhile.runtime.run import Run, current_run
-from awhile.tasks import Event, StoppedHow, apply
+from awhile.tasks import Event, Status, StoppedHow, apply
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class Running:
         self._may_ask = may_ask
         self._wants_row = False
         self._stopping = False
-        self._gave_up = False
+        self._row_ended = False
+        """The row has ended before its body: what is left to say is when that one stopped."""
         self._fenced = False
         self._draining = False
         self._row_lock = anyio.Lock()
@@ -103,7 +104,7 @@ class Running:
 
     async def abandon(self) -> None:
         """Leave a body behind that did not end when it was drained; its row says so now."""
-        if self.record is not None and self.ending is None and not self._gave_up:
+        if self.record is not None and self.ending is None and not self._row_ended:
             try:
                 await self._append(self._left_behind(self.record))
             except StoreError:
@@ -147,8 +148,8 @@ class Running:
         elif record.rev > self.record.rev:
             self.record = record
             self._answers.ring()
-            if record.status.ended and not self._gave_up:
-                self._lose()
+            if record.status.ended and not self._row_ended:
+                self._end_before_the_body(record)
             elif record.cancel_asked:
                 self.stop()
 
@@ -188,14 +189,14 @@ class Running:
 
     async def _give_up(self) -> None:
         await anyio.sleep(self._give_up_seconds)
-        if self.record is None or not self.record.cancel_asked or self._fenced:
+        if self.record is None or not self.record.cancel_asked or self._fenced or self._row_ended:
             return
         # Shielded: whether it was written decides what the last word may be.
         with anyio.CancelScope(shield=True):
-            self._gave_up = True  # first, so that the ending it writes is not taken for a loss
+            self._row_ended = True  # first, so that the ending it writes is not taken for a loss
             if not await self._insist(ev.GaveUp(generation=self.record.generation)):
-                self._gave_up = False
-                self._lose()
+                self._row_ended = False
+                self._end_before_the_body(await self._store.get(self.record.task_id))
 
     async def _write_steps(self) -> None:
         seen = 0
@@ -211,7 +212,7 @@ class Running:
         with anyio.CancelScope(shield=True):
             async with self._steps_lock:
                 for report in self.run.progress.take():
-                    if not self._fenced and not self._gave_up:  # an ended row takes no more steps
+                    if not (self._fenced or self._row_ended):  # an ended row takes no more steps
                         await self._write(report)
 
     async def _write(self, report: Report) -> None:
@@ -224,11 +225,12 @@ class Running:
     async def _conclude(self, ending: Ending) -> None:
         assert self.record is not None  # `live` looked
         await self._write_what_was_said()
-        await self._insist(self._last_word(ending, self.record))
+        if not await self._insist(self._last_word(ending, self.record)) and self._row_ended:
+            await self._insist(self._last_word(ending, self.record))  # a final cancel came first
 
     def _last_word(self, ending: Ending, record: TaskRecord) -> Event:
         generation = record.generation
-        if self._gave_up:
+        if self._row_ended:
             how = ending.how if isinstance(ending, Halted) else None
             return ev.StopConfirmed(
                 generation=generation, how=how or self.run.stopped_how or StoppedHow.COROUTINE_ENDED
@@ -287,8 +289,8 @@ class Running:
         try:
             after = await self._store.append(self.record.task_id, event, self._now_ms())
         except (IllegalEvent, TaskNotFound):  # Fenced included: somebody else has, or had, the row
-            if not self._gave_up:
-                self._lose()
+            if not self._row_ended:
+                self._end_before_the_body(await self._store.get(self.record.task_id))
             return False
         if after.rev > self.record.rev:  # else `refresh` has seen a later one meanwhile
             self.record = after
@@ -326,6 +328,8 @@ class Running:
                 keys = frozenset({name})
                 await self._append(ev.InputWithdrawn(generation=generation, keys=keys))
             raise
+        if self.record.inputs[name].withdrawn:
+            raise StopAsked("The task ended before its question was answered.")
         return self.record.inputs[name].response
 
     def _adopt(self, record: TaskRecord) -> None:
@@ -333,6 +337,22 @@ class Running:
         self.run.id = record.task_id
         self.run.attempt = record.attempt
         self._turn.ring()
+
+    def _end_before_the_body(self, record: TaskRecord | None) -> None:
+        """The row takes nothing more of this body, but for the fact that it has stopped: after a
+        cancel that was final at once (2025-11-25), and only then."""
+        assert self.record is not None
+        if (
+            record is not None
+            and record.generation == self.record.generation
+            and record.status is Status.CANCELLED
+            and record.stopped_how is None
+        ):
+            self.record = record
+            self._row_ended = True
+            self.stop()
+        else:
+            self._lose()
 
     def _lose(self) -> None:
         self._fenced = True

@@ -98,9 +98,17 @@ class TaskStore(Protocol):
         statuses: Collection[Status] | None = None,
         tools: Collection[str] | None = None,
         after_rev: int = 0,
+        before: str | None = None,
         limit: int = 100,
     ) -> Sequence[TaskRecord]:
-        """One owner's tasks with ``rev > after_rev``, newest creation first; None means any."""
+        """One owner's tasks with ``rev > after_rev``, newest creation first; None means any.
+
+        With ``before``, the id of one of them, only those that come after it in this order: the
+        next page.
+
+        Raises:
+            TaskNotFound: ``before`` is no task of this owner, or no longer.
+        """
         ...
 
     async def history(

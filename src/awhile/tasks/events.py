@@ -74,9 +74,14 @@ class InputWithdrawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelAsked:
-    """Somebody asked for the work to be stopped. An intent: the work may still be running."""
+    """Somebody asked for the work to be stopped. An intent: the work may still be running.
+
+    ``final`` ends the task as cancelled at once, as a 2025-11-25 cancel has to; that the work has
+    stopped, and how that is known, is then a later fact (`StopConfirmed`).
+    """
 
     reason: str | None = None
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

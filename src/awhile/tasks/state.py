@@ -219,11 +219,16 @@ def _after_inputs(record: TaskRecord, closed: Mapping[str, Input], words: str) -
 
 
 def _cancel_asked(record: TaskRecord, event: ev.CancelAsked, at_ms: int) -> TaskRecord:
-    if record.cancel_asked:
+    if record.cancel_asked and not event.final:
         return record
-    asked = replace(record, cancel_asked_at_ms=at_ms, cancel_reason=event.reason)
+    asked = record
+    if not record.cancel_asked:
+        asked = replace(record, cancel_asked_at_ms=at_ms, cancel_reason=event.reason)
     if record.lease is None:
         return _cancelled(asked, StoppedHow.NEVER_STARTED, at_ms)
+    if event.final:
+        words = "Cancelled: the work was told to stop."
+        return replace(asked, status=Status.CANCELLED, status_message=words)
     return replace(asked, status_message="Stop asked; the work has not stopped yet.")
 
 

@@ -142,7 +142,7 @@ class KeepsTasks(StoreCase):
         assert kinds(history) == ["Created", "Claimed", "Reported", "CancelAsked", "Completed"]
         assert [each.at_ms for each in history] == [AT, AT + 1, AT + 3, AT + 3, AT + 3]
         assert history[1].fields == {"worker": "w1", "until_ms": AT + 99}
-        assert history[3].fields == {"reason": "late"}
+        assert history[3].fields == {"reason": "late", "final": False}
         assert "result" not in history[4].fields
         assert claimed.generation == 1
 
@@ -220,6 +220,23 @@ class KeepsTasks(StoreCase):
         assert list(await store.find(owner="ada")) == made[::-1]
         assert list(await store.find(owner="ada", limit=2)) == [made[4], made[3]]
         assert list(await store.find(owner="nobody")) == []
+
+    async def test_a_list_is_read_page_by_page_although_it_grows(self, store: Store) -> None:
+        """Ours: no task is told twice or left out, whatever is created meanwhile."""
+        made = [await store.create(task()) for _ in range(5)]
+        first = await store.find(owner="ada", limit=2)
+        await store.create(task())
+        second = await store.find(owner="ada", limit=2, before=first[-1].task_id)
+        third = await store.find(owner="ada", limit=2, before=second[-1].task_id)
+        assert [*first, *second, *third] == made[::-1]
+        assert list(await store.find(owner="ada", before=third[-1].task_id)) == []
+
+    async def test_a_page_comes_only_behind_a_task_of_the_same_owner(self, store: Store) -> None:
+        """Ours: a foreign id reads like an unknown one."""
+        foreign = await store.create(task(owner="eve"))
+        for one in (foreign.task_id, "nobody"):
+            with pytest.raises(TaskNotFound):
+                await store.find(owner="ada", before=one)
 
     async def test_tasks_are_found_by_status_tool_and_change(self, store: Store) -> None:
         """Ours."""

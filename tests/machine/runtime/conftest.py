@@ -86,9 +86,9 @@ class Store(SqliteStore):
                     return record
                 assert await watch.wait(PATIENCE_SECONDS), f"still not so: {record}"
 
-    async def cancel(self, task_id: str) -> TaskRecord:
+    async def cancel(self, task_id: str, *, final: bool = False) -> TaskRecord:
         """Ask for a stop, as any process may."""
-        return await self.append(task_id, ev.CancelAsked(), wall_clock_ms())
+        return await self.append(task_id, ev.CancelAsked(final=final), wall_clock_ms())
 
     async def kinds(self, task_id: str) -> list[str]:
         """The kinds of the task's history."""

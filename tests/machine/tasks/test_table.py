@@ -261,6 +261,39 @@ def test_a_second_cancel_changes_nothing() -> None:
     assert after(once, ev.CancelAsked(reason="second"), at_ms=AT + 99) is once
 
 
+@pytest.mark.parametrize("status", [Status.WORKING, Status.INPUT_REQUIRED])
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_a_final_cancel_ends_a_running_task_at_once(status: Status, asked_before: bool) -> None:
+    """Spec: 2025-11-25, Task Cancellation: `cancelled` before the response is sent."""
+    record = IN_STATUS[status]()
+    if asked_before:
+        record = after(record, ev.CancelAsked(reason="enough"), at_ms=AT + 15)
+    ended = after(record, ev.CancelAsked(reason="now", final=True), at_ms=AT + 20)
+    assert (ended.status, ended.lease, dict(ended.outstanding)) == (Status.CANCELLED, None, {})
+    assert ended.status_message == "Cancelled: the work was told to stop."
+    assert (ended.stopped_at_ms, ended.stopped_how) == (None, None)
+    assert (ended.cancel_asked_at_ms, ended.cancel_reason) == (
+        (AT + 15, "enough") if asked_before else (AT + 20, "now")
+    )
+    assert refused(ended, ev.CancelAsked(final=True))
+    for late in (ev.Completed, ev.Failed, ev.Stopped, ev.GaveUp, ev.Reported):
+        assert refused(ended, EVENTS[late])
+
+
+def test_that_finally_cancelled_work_has_stopped_is_a_fact_and_nothing_more() -> None:
+    """Ours: neither status, message nor `lastUpdatedAt` of the ending change by it."""
+    ended = after(running(), ev.CancelAsked(final=True))
+    told = after(ended, EVENTS[ev.StopConfirmed], at_ms=AT + 500)
+    facts = {"stopped_at_ms": AT + 500, "stopped_how": StoppedHow.PROCESS_ENDED}
+    assert told == replace(ended, **facts)
+    assert after(told, EVENTS[ev.StopConfirmed], at_ms=AT + 900) is told
+
+
+def test_a_final_cancel_of_work_nobody_started_says_so() -> None:
+    ended = after(new_task(), ev.CancelAsked(final=True))
+    assert (ended.status, ended.stopped_how) == (Status.CANCELLED, StoppedHow.NEVER_STARTED)
+
+
 def test_nothing_stops_that_nobody_asked_to_stop() -> None:
     for kind in (ev.Stopped, ev.GaveUp):
         with pytest.raises(IllegalEvent, match="end it as failed instead"):

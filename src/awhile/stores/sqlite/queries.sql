@@ -60,9 +60,14 @@ ORDER BY history.seq LIMIT :limit;
 SELECT * FROM task_row
 WHERE owner = :owner
     AND rev > :after_rev
+    AND (:ordinal IS NULL OR ordinal < :ordinal)
     AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
     AND (:tools IS NULL OR tool IN (SELECT value FROM json_each(:tools)))
 ORDER BY ordinal DESC LIMIT :limit;
+
+-- name: place_of_task
+-- Where one of an owner's tasks comes in their list.
+SELECT ordinal FROM task WHERE task_id = :task_id AND owner = :owner;
 
 -- name: claimable
 -- Preselects what one tool's workers may take, oldest first; `tasks.may_claim` decides.

@@ -7,13 +7,13 @@ import collections
 import json
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
 import apsw
 
-from awhile.errors import SettingsError, StoreError
+from awhile.errors import SettingsError, StoreError, TaskNotFound
 from awhile.stores.changes import Changes
 from awhile.stores.rows import created_fields, to_row
 from awhile.stores.sqlite.connection import Connection
@@ -123,19 +123,28 @@ class SqliteStore:
         statuses: Collection[Status] | None = None,
         tools: Collection[str] | None = None,
         after_rev: int = 0,
+        before: str | None = None,
         limit: int = 100,
     ) -> Sequence[TaskRecord]:
         """See `TaskStore.find`."""
-        asked = {
+        asked: dict[str, Any] = {
             "owner": owner,
             "statuses": None if statuses is None else json.dumps([str(one) for one in statuses]),
             "tools": None if tools is None else json.dumps(list(tools)),
             "after_rev": after_rev,
+            "ordinal": None,
             "limit": limit,
         }
-        return await self._opened.read(
-            lambda on: [stored(row).record for row in on.rows(QUERIES["tasks_of_owner"], asked)]
-        )
+
+        def read(on: Connection) -> list[TaskRecord]:
+            if before is not None:
+                place = on.row(QUERIES["place_of_task"], {"task_id": before, "owner": owner})
+                if place is None:
+                    raise TaskNotFound
+                asked["ordinal"] = place[0]
+            return [stored(row).record for row in on.rows(QUERIES["tasks_of_owner"], asked)]
+
+        return await self._opened.read(read)
 
     async def history(
         self, task_id: str, *, after_seq: int = 0, limit: int = 1000
