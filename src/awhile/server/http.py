@@ -1,4 +1,4 @@
-"""Serving an MCPServer over Streamable HTTP, on one port, until told to stop."""
+"""Serving an MCPServer over Streamable HTTP: an app to mount, or a port until told to stop."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from awhile.errors import SettingsError
+from awhile.server.stream import KEEPALIVE_SECONDS, KeptAlive, check_keepalive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcp.server.mcpserver import MCPServer
+    from starlette.applications import Starlette
 
 PATH = "/mcp"
 """Where the endpoint is."""
@@ -22,11 +24,54 @@ GRACEFUL_SECONDS = 2
 """How long open streams may hold up a stop: uvicorn would wait for them for ever otherwise."""
 
 
+def http_app(
+    server: MCPServer[Any],
+    *,
+    path: str = PATH,
+    host: str = "127.0.0.1",
+    keepalive_seconds: float = KEEPALIVE_SECONDS,
+    **options: Any,
+) -> Starlette:
+    """The server as an app, to be served by any ASGI server or mounted in Starlette or FastAPI.
+
+    It differs from ``server.streamable_http_app()`` in that no stream of it stays quiet (see
+    `awhile.server.stream`). A mounted app's lifespan is run by nobody, so run the server's own in
+    that of the app around it::
+
+        tools = http_app(mcp, path="/")
+
+        @asynccontextmanager
+        async def lifespan(app):
+            async with mcp.session_manager.run():
+                yield
+
+        app = Starlette(routes=[Mount("/mcp", tools)], lifespan=lifespan)
+
+    Args:
+        server: what to serve.
+        path: where the endpoint is, inside of what the app is mounted under.
+        host: the address that is listened on. Callers are anonymous without authentication, so it
+            has to be a loopback address unless the server verifies tokens.
+        keepalive_seconds: how long a stream may be quiet before a comment is sent; less than the
+            idle limit of any proxy in between.
+        options: further ones of ``MCPServer.streamable_http_app``.
+
+    Raises:
+        SettingsError: anonymous callers would come from other machines, or an option cannot work.
+    """
+    _refuse_strangers(server, host)
+    check_keepalive(keepalive_seconds)
+    app = server.streamable_http_app(streamable_http_path=path, host=host, **options)
+    app.add_middleware(KeptAlive, keepalive_seconds=keepalive_seconds)
+    return app
+
+
 async def serve_http(
     server: MCPServer[Any],
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    keepalive_seconds: float = KEEPALIVE_SECONDS,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM; ``on_ready`` gets the URL once the socket takes calls.
@@ -36,17 +81,14 @@ async def serve_http(
         host: the address to listen on. Callers are anonymous without authentication, so it has to
             be a loopback address unless the server verifies tokens.
         port: the port; 0 takes a free one.
+        keepalive_seconds: how long a stream may be quiet before a comment is sent; less than the
+            idle limit of any proxy in between.
         on_ready: called with the endpoint's URL.
 
     Raises:
         SettingsError: anonymous callers would come from other machines, or the port is taken.
     """
-    if server.settings.auth is None and not _loopback(host):
-        raise SettingsError(
-            f"host is {host!r} and the server has no authentication: anybody who reaches that "
-            "address could read and stop every task. Listen on 127.0.0.1, or configure a token "
-            "verifier."
-        )
+    app = http_app(server, host=host, keepalive_seconds=keepalive_seconds)
     # The protocol is named because asyncio sets TCP_NODELAY only where it sees TCP: without, every
     # small answer waited for the peer's delayed acknowledgement (50 ms instead of 2 ms, measured).
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -62,7 +104,7 @@ async def serve_http(
         ) from error
     bound = listening.getsockname()[1]
     config = uvicorn.Config(
-        server.streamable_http_app(streamable_http_path=PATH, host=host),
+        app,
         log_level="warning",
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
@@ -88,6 +130,15 @@ class _Announcing(uvicorn.Server):
         await super().startup(sockets)
         if self.started and self._on_ready is not None:
             self._on_ready(self._url)
+
+
+def _refuse_strangers(server: MCPServer[Any], host: str) -> None:
+    if server.settings.auth is None and not _loopback(host):
+        raise SettingsError(
+            f"host is {host!r} and the server has no authentication: anybody who reaches that "
+            "address could read and stop every task. Listen on 127.0.0.1, or configure a token "
+            "verifier."
+        )
 
 
 def _loopback(host: str) -> bool:

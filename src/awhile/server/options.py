@@ -61,6 +61,11 @@ class ToolOptions:
         return MAX_ATTEMPTS if self.rerun == "safe" else 1
 
     @property
+    def waits_inline(self) -> bool:
+        """Whether a caller may have to wait on its stream for a body that ends with it."""
+        return self.task_support != "required" and self.kept == "when_slow"
+
+    @property
     def keep_ms(self) -> int | None:
         """How long a result lives after its end, in milliseconds; None for ever."""
         return None if self.keep_seconds is None else round(self.keep_seconds * 1000)

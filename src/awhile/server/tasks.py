@@ -220,6 +220,7 @@ class Tasks:
                 f"The task tools {missing!r} are not registered with {server.name!r}: put "
                 "@mcp.tool() above @tasks.tool(), and give both the same name."
             )
+        self._refuse_json_mode(server)
         if self._calls.is_open:
             raise SettingsError(
                 f"{server.name!r} is being served already: its tasks have one worker in a process. "
@@ -240,3 +241,16 @@ class Tasks:
             self._calls.open(store, worker)
             stack.callback(self._calls.close)
             yield
+
+    def _refuse_json_mode(self, server: MCPServer[Any]) -> None:
+        try:
+            json_mode = server.session_manager.json_response
+        except RuntimeError:  # served over another transport
+            return
+        waits = sorted(one.name for one in self._tools.values() if one.waits_inline)
+        if json_mode and waits:
+            raise SettingsError(
+                f"The tools {waits!r} may keep their callers waiting, and json_response=True leaves"
+                " them no stream: no progress, and a caller that has left would not be noticed. "
+                "Serve without json_response, or give them task_support='required'."
+            )

@@ -34,9 +34,9 @@ class App:
 
         return declare
 
-    def serving(self) -> AbstractAsyncContextManager[Peer]:
-        """Serve it over HTTP in this event loop."""
-        return serving(self.mcp)
+    def serving(self, **options: Any) -> AbstractAsyncContextManager[Peer]:
+        """Serve it over HTTP in this event loop; ``options`` are those of `http_app`."""
+        return serving(self.mcp, **options)
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ import httpx2
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
+from awhile.server.http import http_app
+
 REVISION = "2026-07-28"
 VENDOR = "io.modelcontextprotocol"
 TASKS = f"{VENDOR}/tasks"
@@ -200,13 +202,16 @@ async def until(happened: Callable[[], bool], what: str) -> None:
 
 
 @asynccontextmanager
-async def serving(server: MCPServer[Any]) -> AsyncGenerator[Peer]:
-    """Serve over Streamable HTTP in this event loop; yields a client that declares tasks."""
+async def serving(server: MCPServer[Any], **options: Any) -> AsyncGenerator[Peer]:
+    """Serve over Streamable HTTP in this event loop; yields a client that declares tasks.
+
+    ``options`` are those of `http_app`.
+    """
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
         config = uvicorn.Config(
-            server.streamable_http_app(), log_level="warning", timeout_graceful_shutdown=1
+            http_app(server, **options), log_level="warning", timeout_graceful_shutdown=1
         )
         http = _Server(config)
         with anyio.fail_after(6 * PATIENCE_SECONDS):

@@ -1,0 +1,216 @@
+"""Keeps HTTP answers alive on their way: a first byte early, and one now and then while quiet.
+
+The SDK holds even the status of a quiet call back for 15 s, and a proxy that sees nothing for that
+long gives up; its interval is private. So this wraps the served app: once a request has passed
+every gate and nothing has been answered for a moment, it commits the answer to an event stream, and
+writes a comment whenever nothing else was sent for a while. What the app then answers, even as one
+JSON object, becomes the stream's last event.
+
+Source: 2026-07-28 ``basic/transports/streamable-http``, "Receiving Messages" (the stream's form,
+``X-Accel-Buffering``, comments); the intervals are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers, MutableHeaders
+
+from awhile.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+FIRST_BYTE_SECONDS = 0.7
+"""How long a quiet answer is held back. Errors that have an HTTP status of their own come sooner,
+and a proxy has to see the first byte within a second."""
+
+KEEPALIVE_SECONDS = 15.0
+"""The usual interval of comments: proxies cut streams that were quiet for 30 to 60 s."""
+
+EVENT_STREAM = "text/event-stream"
+
+COMMENT = b":\r\n\r\n"
+
+EXCHANGE = "awhile.exchange"
+"""The key in the ASGI scope under which the request's `Exchange` is."""
+
+
+def check_keepalive(keepalive_seconds: float) -> None:
+    """Refuse an interval that cannot work, with a `SettingsError`."""
+    if not 0.1 <= keepalive_seconds <= 3600:
+        raise SettingsError(
+            f"keepalive_seconds is {keepalive_seconds!r}: proxies would cut quiet streams, or be "
+            "flooded with comments; use 0.1 to 3600 seconds, less than your proxy's limit."
+        )
+
+
+class KeptAlive:
+    """An ASGI app whose event streams never stay quiet.
+
+    Args:
+        app: what is served, an app of the SDK's Streamable HTTP endpoint.
+        keepalive_seconds: how long a stream may be quiet before a comment is sent.
+
+    Raises:
+        SettingsError: an interval that cannot work.
+    """
+
+    def __init__(self, app: ASGIApp, *, keepalive_seconds: float = KEEPALIVE_SECONDS) -> None:
+        check_keepalive(keepalive_seconds)
+        self._app = app
+        self._keepalive_seconds = keepalive_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = Exchange(scope, receive, send, keepalive_seconds=self._keepalive_seconds)
+        scope[EXCHANGE] = exchange
+        failure: Exception | None = None
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(exchange.keep_alive)
+            try:
+                await self._app(scope, exchange.receive, exchange.send)
+            except Exception as error:  # noqa: BLE001 - raised below, not as a group of one
+                failure = error
+            beside.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+
+
+class Exchange:
+    """One request and its answer.
+
+    Attributes:
+        gone: set when the client has left before the answer was complete.
+    """
+
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, *, keepalive_seconds: float
+    ) -> None:
+        headers = Headers(scope=scope)
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        # The SDK tells the eras apart by this header alone. Before 2026-07-28 it opens the stream
+        # by itself, and answers that are no stream may carry a session's id in their head.
+        self._may_commit = (
+            scope["method"] == "POST"
+            and version is not None
+            and version not in HANDSHAKE_PROTOCOL_VERSIONS
+            and EVENT_STREAM in headers.get("accept", "")
+        )
+        self._receive = receive
+        self._send = send
+        self._keepalive_seconds = keepalive_seconds
+        self._turn = anyio.Lock()
+        self._read = anyio.Event()
+        self._quiet_since = math.inf
+        self._streaming = False
+        self._as_event = False
+        """The app answers with one body, and the stream has been committed already."""
+        self._is_json = False
+        self._json = bytearray()
+        self._between_events = True
+        self._wrote = False
+        self.gone = anyio.Event()
+
+    async def receive(self) -> Message:
+        """The app reads; once it has read the whole request, the clock runs."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            self.gone.set()
+        elif not message.get("more_body", False) and not self._read.is_set():
+            self._quiet_since = anyio.current_time()
+            self._read.set()
+        return message
+
+    async def send(self, message: Message) -> None:
+        """The app answers."""
+        async with self._turn:
+            if message["type"] == "http.response.start":
+                await self._start(message)
+            elif message["type"] == "http.response.body":
+                await self._body(message)
+            else:
+                await self._send(message)
+            self._quiet_since = anyio.current_time()
+        self._read.set()
+
+    async def keep_alive(self) -> None:
+        """Commit a quiet answer, and send comments on a quiet stream, until cancelled."""
+        await self._read.wait()
+        while True:
+            await anyio.sleep(self._quiet_since + self._patience() - anyio.current_time())
+            if anyio.current_time() < self._quiet_since + self._patience():
+                continue
+            async with self._turn:
+                if self._streaming or self._may_commit:
+                    await self._comment()
+                self._quiet_since = anyio.current_time()
+
+    def _patience(self) -> float:
+        if self._wrote:
+            return self._keepalive_seconds
+        return min(FIRST_BYTE_SECONDS, self._keepalive_seconds)
+
+    async def _comment(self) -> None:
+        if not self._streaming:
+            head: Mapping[str, str] = {
+                "content-type": EVENT_STREAM,
+                "cache-control": "no-cache, no-transform",
+                "x-accel-buffering": "no",
+            }
+            raw = [(name.encode(), value.encode()) for name, value in head.items()]
+            await self._send({"type": "http.response.start", "status": 200, "headers": raw})
+            self._streaming = True
+        if self._between_events:  # a comment inside of an event would tear it apart
+            await self._send_body(COMMENT, more=True)
+
+    async def _start(self, message: Message) -> None:
+        self._may_commit = False
+        headers = MutableHeaders(scope=message)
+        is_stream = headers.get("content-type", "").startswith(EVENT_STREAM)
+        if self._streaming:  # committed: neither a status nor a header can follow any more
+            self._as_event = not is_stream
+            self._is_json = "json" in headers.get("content-type", "")
+            return
+        if is_stream:
+            self._streaming = True
+            headers.setdefault("cache-control", "no-cache, no-transform")
+            headers.setdefault("x-accel-buffering", "no")
+        else:
+            self._wrote = True
+        await self._send(message)
+
+    async def _body(self, message: Message) -> None:
+        body, more = message.get("body", b""), message.get("more_body", False)
+        if self._as_event:
+            self._json += body
+            if more:
+                return
+            lines = bytes(self._json).splitlines() if self._is_json else []
+            data = b"".join(b"data: " + line + b"\r\n" for line in lines)
+            body = b"event: message\r\n" + data + b"\r\n" if lines else b""
+        await self._send_body(body, more=more)
+        if not more:
+            self._streaming = False
+
+    async def _send_body(self, body: bytes, *, more: bool) -> None:
+        if body:
+            self._wrote = True
+            self._between_events = body.endswith((b"\r\n\r\n", b"\n\n", b"\r\r"))
+        await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def exchange_of(request: Any) -> Exchange | None:
+    """The exchange a handler's request came by; None off HTTP, and on an app not wrapped here."""
+    scope: Mapping[str, Any] | None = getattr(request, "scope", None)
+    return None if scope is None else scope.get(EXCHANGE)
