@@ -1,0 +1,96 @@
+"""The app's MCP server on a real, small warehouse, and a client of it in the same process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from jsonschema import Draft202012Validator
+
+from awhile import Handle, RemoteServer, Tasks, connect
+from awhile.ask.engines.contract import Budget
+from awhile.ask.engines.duckdb.engine import DuckDBEngine
+from awhile.ask.mcp_server.build import build_server
+from awhile.ask.sample import ensure_sample
+from awhile.ask.translators.builtin import BuiltInTranslator
+
+TODAY = date(2026, 11, 28)
+
+HEAVY = """
+SELECT count(*) FROM order_lines AS a, order_lines AS b, order_lines AS c
+WHERE (a.quantity * b.quantity * c.quantity) % 7 = 3
+"""
+"""Takes minutes on the small warehouse."""
+
+PATIENCE_SECONDS = 30
+
+
+def _quiet(_done: float, _total: float | None, _message: str | None) -> None:
+    """The warehouse is made in a second: nothing to tell."""
+
+
+@dataclass(frozen=True)
+class App:
+    """The served app: a client of it, and the folder its results are in."""
+
+    server: RemoteServer
+    results: Path
+    tasks: Tasks
+
+    async def start(self, tool: str, **arguments: Any) -> Handle:
+        """Start one call."""
+        return await self.server.start(tool, arguments)
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured content of one call, checked against the schema the tool declares."""
+        with anyio.fail_after(PATIENCE_SECONDS):
+            result = await self.server.call(tool, arguments)
+            assert result.structured_content is not None
+            await self.check(tool, result.structured_content)
+            return result.structured_content
+
+    async def check(self, tool: str, content: dict[str, Any]) -> None:
+        """Fail unless the content is what the tool says it returns."""
+        schemas = {one.name: one.output_schema for one in await self.server.list_tools()}
+        schema = schemas[tool]
+        assert schema is not None
+        Draft202012Validator(schema).validate(content)  # pyright: ignore[reportUnknownMemberType]
+
+
+@pytest.fixture(scope="session")
+async def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample warehouse in its smallest size."""
+    folder = tmp_path_factory.mktemp("warehouse")
+    return await ensure_sample(folder, "tiny", TODAY, _quiet)
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path, warehouse: Path, *, budget: Budget | None = None
+) -> AsyncGenerator[App]:
+    """The app's server on a store in ``folder``."""
+    tasks = Tasks(f"sqlite:///{folder / 'tasks.db'}")
+    mcp = build_server(
+        tasks=tasks,
+        engine=DuckDBEngine(warehouse, spill_folder=folder),
+        translator=BuiltInTranslator(),
+        results=folder / "results",
+        budget=budget or Budget(),
+        database_name="the sample",
+        today=lambda: TODAY,
+    )
+    async with connect(mcp) as server:
+        yield App(server, folder / "results", tasks)
+
+
+@pytest.fixture
+async def app(tmp_path: Path, warehouse: Path) -> AsyncGenerator[App]:
+    """The app's server, and a client of it."""
+    async with serving(tmp_path, warehouse) as one:
+        yield one
