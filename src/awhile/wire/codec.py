@@ -48,6 +48,12 @@ def maybe_number(value: Any) -> float | None:
         return None
 
 
+def whole(value: Any) -> int | None:
+    """A count or a length in whole milliseconds; None for what is negative or no number."""
+    number = maybe_number(value)
+    return None if number is None or number < 0 else int(number)
+
+
 def without_none(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that have a value; for optional members, which are left out rather than null."""
     return {name: value for name, value in fields.items() if value is not None}

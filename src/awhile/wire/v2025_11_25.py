@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from awhile.tasks import Status
-from awhile.wire.codec import maybe_number, read_instant, write_instant
+from awhile.wire.codec import read_instant, whole, write_instant
+from awhile.wire.run import mapping, read_run, write_run
 from awhile.wire.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -25,8 +26,12 @@ RELATED_TASK = "io.modelcontextprotocol/related-task"
 IMMEDIATE_RESPONSE = "io.modelcontextprotocol/model-immediate-response"
 """The ``_meta`` key of a text for hosts that hand control back to their model meanwhile."""
 
-CAPABILITY: Mapping[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
-"""``capabilities.tasks`` of a server that can tell its callers apart."""
+
+def capability(*, lists: bool) -> dict[str, Any]:
+    """``capabilities.tasks``. ``lists``: whether the server can tell its callers apart, as one that
+    lists tasks has to."""
+    listing: dict[str, Any] = {"list": {}} if lists else {}
+    return {**listing, "cancel": {}, "requests": {"tools": {"call": {}}}}
 
 
 def write_created(task: Snapshot, *, immediate_response: str | None = None) -> dict[str, Any]:
@@ -38,7 +43,7 @@ def write_created(task: Snapshot, *, immediate_response: str | None = None) -> d
 
 
 def write_task(task: Snapshot) -> dict[str, Any]:
-    """``Task``, as ``tasks/get``, ``list`` and ``cancel`` and the notification carry it."""
+    """``Task``, as ``tasks/list`` and the notification carry it."""
     fields: dict[str, Any] = {
         "taskId": task.task_id,
         "status": _status(task).value,
@@ -53,10 +58,16 @@ def write_task(task: Snapshot) -> dict[str, Any]:
     return fields
 
 
+def write_answer(task: Snapshot) -> dict[str, Any]:
+    """The result of ``tasks/get`` and ``tasks/cancel``: the task, and beside it what we know."""
+    meta = write_run(task)
+    return {**write_task(task), **({"_meta": meta} if meta else {})}
+
+
 def write_result(task: Snapshot) -> dict[str, Any]:
     """A finished task's own result, tied to it, as ``tasks/result`` returns it."""
     result = dict(task.result or {})
-    result["_meta"] = {**result.get("_meta", {}), **related(task.task_id)}
+    result["_meta"] = {**mapping(result.get("_meta")), **related(task.task_id)}
     return result
 
 
@@ -86,8 +97,9 @@ def read_task(fields: Mapping[str, Any]) -> Snapshot:
         status_message=message if isinstance(message, str) else None,
         created_at_ms=created_at_ms,
         last_updated_at_ms=updated_at_ms,
-        ttl_ms=_milliseconds(fields.get("ttl")),
-        poll_interval_ms=_milliseconds(fields.get("pollInterval")),
+        ttl_ms=whole(fields.get("ttl")),
+        poll_interval_ms=whole(fields.get("pollInterval")),
+        **read_run(fields.get("_meta")),
     )
 
 
@@ -97,19 +109,11 @@ def with_result(task: Snapshot, result: Mapping[str, Any]) -> Snapshot:
     A result that says no came to its end all the same: over both eras such a task is `completed`
     with ``isError``, so that one rule shows it.
     """
-    meta: dict[str, Any] = {**(result.get("_meta") or {})}
-    meta.pop(RELATED_TASK, None)
-    own: dict[str, Any] = {**result, "_meta": meta}
-    if not meta:
-        del own["_meta"]
-    return replace(task, status=Status.COMPLETED, result=own)
+    meta = {key: one for key, one in mapping(result.get("_meta")).items() if key != RELATED_TASK}
+    own = {key: one for key, one in result.items() if key != "_meta"}
+    return replace(task, status=Status.COMPLETED, result={**own, "_meta": meta} if meta else own)
 
 
 def _status(task: Snapshot) -> Status:
     said_no = task.status is Status.COMPLETED and (task.result or {}).get("isError") is True
     return Status.FAILED if said_no else task.status
-
-
-def _milliseconds(value: Any) -> int | None:
-    number = maybe_number(value)
-    return None if number is None or number < 0 else int(number)

@@ -6,16 +6,11 @@ dictionaries, because ``ttlMs`` has to be present also when it is null.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from awhile.tasks import Progress, Status, Step, StoppedHow
-from awhile.wire.codec import (
-    maybe_instant,
-    maybe_number,
-    read_instant,
-    without_none,
-    write_instant,
-)
+from awhile.tasks import Status
+from awhile.wire.codec import read_instant, whole, write_instant
+from awhile.wire.run import mapping, read_run, write_run
 from awhile.wire.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -25,9 +20,6 @@ EXTENSION_ID = "io.modelcontextprotocol/tasks"
 """The extension's identifier in both sides' ``capabilities.extensions``."""
 
 PROTOCOL_VERSION = "2026-07-28"
-
-RUN_META = "awhile/run"
-"""Our ``_meta`` entry: progress, recent steps and the facts about stopping. Source: ours."""
 
 
 def write_created(task: Snapshot) -> dict[str, Any]:
@@ -64,37 +56,10 @@ def _base(task: Snapshot) -> dict[str, Any]:
         fields["statusMessage"] = task.status_message
     if task.poll_interval_ms is not None:
         fields["pollIntervalMs"] = task.poll_interval_ms
-    run = _write_run(task)
-    if run:
-        fields["_meta"] = {RUN_META: run}
+    meta = write_run(task)
+    if meta:
+        fields["_meta"] = meta
     return fields
-
-
-def _write_run(task: Snapshot) -> dict[str, Any]:
-    at = task.progress
-    return without_none(
-        {
-            "progress": without_none(
-                {
-                    "done": at.done,
-                    "total": at.total,
-                    "message": at.message,
-                    "at": write_instant(at.at_ms),
-                }
-            )
-            if at
-            else None,
-            "steps": [
-                {"seq": step.seq, "at": write_instant(step.at_ms), "message": step.message}
-                for step in task.steps
-            ]
-            or None,
-            "cancelAskedAt": _maybe_write(task.cancel_asked_at_ms),
-            "stoppedAt": _maybe_write(task.stopped_at_ms),
-            "stoppedHow": task.stopped_how.value if task.stopped_how else None,
-            "attempt": task.attempt,
-        }
-    )
 
 
 def read_task(fields: Mapping[str, Any]) -> Snapshot:
@@ -114,8 +79,6 @@ def read_task(fields: Mapping[str, Any]) -> Snapshot:
         created_at_ms, updated_at_ms = read_instant(created), read_instant(updated)
     except (KeyError, TypeError, ValueError) as broken:
         raise ValueError(f"not a task of the {EXTENSION_ID!r} extension: {broken}") from broken
-    run = _mapping(_mapping(fields.get("_meta")).get(RUN_META))
-    how = run.get("stoppedHow")
     message = fields.get("statusMessage")
     return Snapshot(
         task_id=task_id,
@@ -123,57 +86,12 @@ def read_task(fields: Mapping[str, Any]) -> Snapshot:
         status_message=message if isinstance(message, str) else None,
         created_at_ms=created_at_ms,
         last_updated_at_ms=updated_at_ms,
-        ttl_ms=_milliseconds(fields.get("ttlMs")),
-        poll_interval_ms=_milliseconds(fields.get("pollIntervalMs")),
-        result=_mapping(fields.get("result")) if status is Status.COMPLETED else None,
-        error=_mapping(fields.get("error")) if status is Status.FAILED else None,
-        input_requests=_mapping(fields.get("inputRequests"))
+        ttl_ms=whole(fields.get("ttlMs")),
+        poll_interval_ms=whole(fields.get("pollIntervalMs")),
+        result=mapping(fields.get("result")) if status is Status.COMPLETED else None,
+        error=mapping(fields.get("error")) if status is Status.FAILED else None,
+        input_requests=mapping(fields.get("inputRequests"))
         if status is Status.INPUT_REQUIRED
         else {},
-        progress=_read_progress(run.get("progress")),
-        steps=_read_steps(run.get("steps")),
-        cancel_asked_at_ms=maybe_instant(run.get("cancelAskedAt")),
-        stopped_at_ms=maybe_instant(run.get("stoppedAt")),
-        stopped_how=StoppedHow(how) if isinstance(how, str) and how in set(StoppedHow) else None,
-        attempt=_milliseconds(run.get("attempt")),
+        **read_run(fields.get("_meta")),
     )
-
-
-def _read_progress(value: Any) -> Progress | None:
-    fields = _mapping(value)
-    at_ms = maybe_instant(fields.get("at"))
-    if at_ms is None:
-        return None
-    message = fields.get("message")
-    return Progress(
-        at_ms=at_ms,
-        done=maybe_number(fields.get("done")),
-        total=maybe_number(fields.get("total")),
-        message=message if isinstance(message, str) else None,
-    )
-
-
-def _read_steps(value: Any) -> tuple[Step, ...]:
-    if not isinstance(value, list):
-        return ()
-    steps: list[Step] = []
-    for one in cast("list[Any]", value):
-        fields = _mapping(one)
-        seq, at_ms = fields.get("seq"), maybe_instant(fields.get("at"))
-        message = fields.get("message")
-        if isinstance(seq, int) and at_ms is not None and isinstance(message, str):
-            steps.append(Step(seq=seq, at_ms=at_ms, message=message))
-    return tuple(steps)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _milliseconds(value: Any) -> int | None:
-    number = maybe_number(value)
-    return None if number is None or number < 0 else int(number)
-
-
-def _maybe_write(at_ms: int | None) -> str | None:
-    return None if at_ms is None else write_instant(at_ms)
