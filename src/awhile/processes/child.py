@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import pickle
 import queue
 import signal
 import socket
@@ -23,6 +24,7 @@ from anyio.abc import UNIXSocketStream
 from awhile.processes.errors import ChildEnded, ProcessError
 from awhile.processes.frames import Frames, frame
 from awhile.processes.shield import shielded
+from awhile.processes.target import MAINS, main_name
 
 __all__ = ["Child", "Ending"]
 
@@ -61,7 +63,9 @@ class Child:
         A failure inside the child, an import that fails included, shows as `ChildEnded` at the
         first `receive`.
         """
-        first = frame((sys.path, target, arguments))
+        # Packed apart: the child has to know the import path before it can unpack them.
+        packed = pickle.dumps(arguments, protocol=pickle.HIGHEST_PROTOCOL)
+        first = frame((sys.path, _main_of(packed), target, packed))
         # Shielded: between the fork and the return nobody else knows the child.
         with shielded():
             ours, theirs = socket.socketpair()
@@ -241,6 +245,12 @@ class _Spawner(threading.Thread):
                 answer.set_exception(error)
             else:
                 answer.set_result(process)
+
+
+def _main_of(packed: bytes) -> str:
+    """The main module, where the arguments need it: importing a script costs what it imports."""
+    needs_main = any(name.encode() in packed for name in MAINS)
+    return main_name() if needs_main else ""
 
 
 _spawner: _Spawner | None = None

@@ -6,10 +6,15 @@ a socket pair that nobody else can open.
 
 from __future__ import annotations
 
+import io
 import pickle
 import struct
+from functools import reduce
+from typing import Any
 
-__all__ = ["Frames", "frame"]
+from awhile.processes.target import MAINS, main_module
+
+__all__ = ["Frames", "frame", "unpickled"]
 
 _LENGTH = struct.Struct("!Q")
 
@@ -18,6 +23,18 @@ def frame(message: object) -> bytes:
     """One message as it travels: eight bytes of length, then the pickle."""
     body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(body)) + body
+
+
+def unpickled(body: bytes) -> Any:
+    """What was pickled at the other end, where ``__main__`` is another module than here."""
+    return _Unpickler(io.BytesIO(body)).load()
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module_name: str, global_name: str, /) -> Any:
+        if module_name in MAINS:
+            return reduce(getattr, global_name.split("."), main_module())
+        return super().find_class(module_name, global_name)
 
 
 class Frames:
@@ -40,4 +57,4 @@ class Frames:
             return None
         body = bytes(self._bytes[_LENGTH.size : end])
         del self._bytes[:end]
-        return (pickle.loads(body),)  # noqa: S301 - the other end is this same program
+        return (unpickled(body),)

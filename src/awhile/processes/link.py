@@ -6,6 +6,7 @@ import os
 import queue
 import socket
 import threading
+import traceback
 
 from awhile.processes.frames import Frames, frame
 
@@ -13,6 +14,9 @@ __all__ = ["PARENT_GONE", "Link"]
 
 PARENT_GONE = 75
 """Exit code of a child that saw its parent's end of the wire close (EX_TEMPFAIL)."""
+
+UNREADABLE = 65
+"""Exit code of a child that was sent what cannot be unpickled here (EX_DATAERR)."""
 
 _READ_BYTES = 64 * 1024
 
@@ -52,5 +56,9 @@ class Link:
             if not data:
                 os._exit(PARENT_GONE)
             frames.add(data)
-            while (message := frames.next()) is not None:
-                self._received.put(message[0])
+            try:
+                while (message := frames.next()) is not None:
+                    self._received.put(message[0])
+            except Exception:  # noqa: BLE001 - nobody would ever hear of it: this thread is the ears
+                traceback.print_exc()
+                os._exit(UNREADABLE)

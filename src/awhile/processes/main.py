@@ -12,8 +12,9 @@ import socket
 import sys
 from typing import cast
 
+from awhile.processes.frames import unpickled
 from awhile.processes.link import PARENT_GONE, Link
-from awhile.processes.target import load
+from awhile.processes.target import import_main, load
 
 __all__ = ["main"]
 
@@ -28,9 +29,11 @@ def main() -> None:
     sock.set_inheritable(False)
     link = Link(sock)
     # The parent's import path, so that whatever it could import can be imported here.
-    path, name, arguments = cast("tuple[list[str], str, tuple[object, ...]]", link.receive())
+    path, main_name, name, packed = cast("tuple[list[str], str, str, bytes]", link.receive())
     sys.path[:] = path
-    load(name)(link, *arguments)
+    if main_name:
+        import_main(main_name)
+    load(name)(link, *unpickled(packed))
     sys.stdout.flush()
     sys.stderr.flush()
     # Not sys.exit: a thread the function left behind must not keep an ended child alive.

@@ -11,13 +11,24 @@ from typing import Any
 
 from awhile.processes.errors import ProcessError
 
-__all__ = ["CHILD_FUNCTION", "load", "target_of"]
+__all__ = [
+    "CHILD_FUNCTION",
+    "MAINS",
+    "import_main",
+    "load",
+    "main_module",
+    "main_name",
+    "target_of",
+]
 
 CHILD_FUNCTION = "__child_function__"
 """A decorator that replaces a function leaves the original under this attribute, for children."""
 
 _MAIN = "__awhile_main__"
 """The name under which a child imports the parent's script, so its `__main__` guard stays shut."""
+
+MAINS = ("__main__", _MAIN)
+"""The names that a class of the parent's main module may have in a pickle."""
 
 
 def target_of(function: Callable[..., Any]) -> str:
@@ -32,19 +43,35 @@ def target_of(function: Callable[..., Any]) -> str:
             f"{module}.{name} cannot be imported by a child process; "
             "move it to the top level of a module"
         )
-    if module not in ("__main__", _MAIN):
+    if module not in MAINS:
         return f"{module}:{name}"
-    main = sys.modules[module]
-    spec = getattr(main, "__spec__", None)
-    if spec is not None and spec.name != _MAIN:
-        return f"{spec.name}:{name}"
-    path = getattr(main, "__file__", None)
-    if path is None:
+    main = main_name()
+    if not main:
         raise ProcessError(
             f"{name!r} lives in an interactive session, which a child process cannot import; "
             "move it to a module"
         )
-    return f"{Path(path).resolve()}:{name}"
+    return f"{main}:{name}"
+
+
+def main_name() -> str:
+    """The name under which a child imports this program's main module; empty when it cannot."""
+    main = sys.modules.get(_MAIN) or sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    if spec is not None and spec.name != _MAIN:
+        return str(spec.name)
+    path = getattr(main, "__file__", None)
+    return "" if path is None else str(Path(path).resolve())
+
+
+def main_module() -> Any:
+    """What ``__main__`` means in a pickle between a parent and its children: the parent's."""
+    return sys.modules.get(_MAIN) or sys.modules["__main__"]
+
+
+def import_main(name: str) -> None:
+    """In a child: import the parent's main module, which `main_name` named there."""
+    sys.modules[_MAIN] = _script(name) if name.endswith(".py") else importlib.import_module(name)
 
 
 def load(target: str) -> Callable[..., Any]:

@@ -30,9 +30,19 @@ def placed(function: Callable[..., Any], run_in: RunIn | None) -> RunIn:
     Raises:
         SettingsError: the function cannot run there.
     """
+    name = getattr(function, "__qualname__", repr(function))
+    if not inspect.isroutine(function):
+        raise SettingsError(
+            f"{name} is no function or method but {type(function).__name__!r}: wrap what it calls "
+            "in a function of its own, whose name and annotations MCP clients can be shown."
+        )
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise SettingsError(
+            f"{name!r} yields, but a tool has one result: return it, and tell what comes before it "
+            "by Run.report."
+        )
     is_async = inspect.iscoroutinefunction(function)
     place: RunIn = run_in or ("async" if is_async else "thread")
-    name = getattr(function, "__qualname__", repr(function))
     if place == "async" and not is_async:
         raise SettingsError(
             f"{name!r} is a plain function but run_in is 'async': it would block every other call. "

@@ -55,7 +55,9 @@ async def _call(
             proof = await anyio.to_thread.run_sync(hook, abandon_on_cancel=True, limiter=threads)
             if inspect.isawaitable(proof):
                 proof = await cast("Awaitable[object]", proof)
-    except Exception:
+    except anyio.get_cancelled_exc_class():
+        raise
+    except BaseException:
         # A hook that fails must not keep the others from running; whether the work stopped is
         # learned from the body itself.
         logger.exception("An on_cancel hook failed; the work is still being stopped without it.")

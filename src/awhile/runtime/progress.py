@@ -18,6 +18,10 @@ INTERVAL_SECONDS = 0.1
 "both parties SHOULD implement rate limiting to prevent flooding")."""
 
 
+MESSAGE_LENGTH = 1000
+"""How much of a report's message is kept: every poll of the task repeats it (source: ours)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """One report of a body; ``total`` None: no honest total."""
@@ -28,12 +32,29 @@ class Report:
 
 
 def sanitised(done: float | None, total: float | None, message: str | None) -> Report:
-    """A report fit to be kept: no NaN, infinity or negative number; no total that was passed."""
-    done = done if done is not None and math.isfinite(done) and done >= 0 else None
-    total = total if total is not None and math.isfinite(total) and total > 0 else None
+    """A report fit to be kept: numbers a client can read, no total that was passed, short text."""
+    done = done if done is not None and _finite(done) and done >= 0 else None
+    total = total if total is not None and _finite(total) and total > 0 else None
     if done is not None and total is not None and done > total:
         total = None  # clamping would repeat a value; an unknown total is the honest form
+    if message is not None:
+        message = readable(message)
+        if len(message) > MESSAGE_LENGTH:
+            message = f"{message[:MESSAGE_LENGTH]}…"
     return Report(done, total, message)
+
+
+def readable(text: str) -> str:
+    """The text with lone surrogates shown as escapes: they are no Unicode, so no store and no
+    client takes them, and file names read from disk may hold some (PEP 383)."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number beyond any float
+        return False
 
 
 class Progress:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
+import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+import anyio
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from awhile.runtime.ending import Halted, Raised, Returned, internal_error
+from awhile.runtime.progress import readable
 from awhile.tasks import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Generator, Mapping
 
     from mcp.server.context import HandlerResult
 
@@ -28,15 +34,19 @@ MESSAGE_LENGTH = 500
 
 
 async def ending_of(call: Awaitable[HandlerResult]) -> Returned | Raised:
-    """Await a tool call; the ending it came to."""
+    """Await a tool call; the ending it came to, whatever it raises."""
     try:
-        result = await call
+        with _own_cancels():
+            result = await call
     except MCPError as error:
-        data = error.error.model_dump(by_alias=True, mode="json", exclude_none=True)
-        return Raised(error=data, message=error.error.message)
+        # By way of JSON text, which has no NaN: an error that cannot be kept would never be told.
+        data = json.loads(error.error.model_dump_json(by_alias=True, exclude_none=True))
+        return Raised(error=data, message=readable(error.error.message))
     except ToolError as error:  # from MCPServer.call_tool, which leaves this mapping to its caller
         result = CallToolResult(content=[TextContent(type="text", text=str(error))], is_error=True)
-    except Exception:
+    except (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException:
         logger.exception("A tool call ended in an unexpected error.")
         return internal_error("The server failed while running this; its log says why.")
     fields: Mapping[str, Any] = (
@@ -50,11 +60,28 @@ async def ending_of(call: Awaitable[HandlerResult]) -> Returned | Raised:
     return Returned(result=fields, is_error=is_error, message=message, inline_only=asks)
 
 
+@contextmanager
+def _own_cancels() -> Generator[None]:
+    """Take back what code in the block did to its own task with ``asyncio.Task.cancel``.
+
+    A cancel that nobody takes back is delivered again at the next scope outside (measured, anyio
+    4.14), where it would end everything else that runs here.
+    """
+    task = asyncio.current_task()
+    before = task.cancelling() if task else 0
+    try:
+        yield
+    finally:
+        if task and anyio.current_effective_deadline() != -math.inf:  # else it comes from outside
+            while task.cancelling() > before:
+                task.uncancel()
+
+
 def first_text(result: Mapping[str, Any]) -> str:
     """The first text of a ``CallToolResult``, shortened for a status message."""
     for block in cast("list[dict[str, Any]]", result.get("content") or []):
         if block.get("type") == "text":
-            text = str(block.get("text", "")).strip()
+            text = readable(str(block.get("text", "")).strip())
             return text if len(text) <= MESSAGE_LENGTH else f"{text[:MESSAGE_LENGTH]}…"
     return "it gave no text."
 

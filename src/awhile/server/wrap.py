@@ -8,6 +8,7 @@ import logging
 import typing
 from typing import TYPE_CHECKING, Any
 
+import anyio
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.shared.exceptions import MCPError
 
@@ -61,7 +62,11 @@ def wrapped(function: Callable[..., Any], options: ToolOptions) -> Callable[...,
         except ChildRaised as raised:
             logger.warning("Tool %r raised in its process:\n%s", options.name, raised.traceback)
             raise ToolError(f"{raised.type_name}: {raised.message}") from raised
-        except (Exception, SystemExit) as error:  # sys.exit() in a tool must not end the server
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:  # sys.exit() and the like in a tool must not end the server
+            if options.run_in == "async" and isinstance(error, KeyboardInterrupt | GeneratorExit):
+                raise  # in the event loop's own thread: a Ctrl-C, or the end of the loop
             logger.warning("Tool %r raised.", options.name, exc_info=True)
             ours = isinstance(error, AwhileError)  # its words are meant to be read as they are
             raise ToolError(str(error) if ours else f"{type(error).__name__}: {error}") from error

@@ -6,6 +6,7 @@ import asyncio
 import sys
 
 import anyio
+import anyio.lowlevel
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -261,3 +262,79 @@ async def leaves_at_once() -> str:
 def leaves_its_thread() -> str:
     """Another one."""
     sys.exit("enough")
+
+
+class OutOfTheWay(BaseException):
+    """What no ``except Exception`` stops."""
+
+
+@pytest.mark.parametrize("error", [OutOfTheWay("mine"), SystemExit(3)])
+@pytest.mark.parametrize("place", ["async", "thread"])
+async def test_a_tool_that_raises_past_exception_ends_only_itself(
+    app: App, error: BaseException, place: str
+) -> None:
+    """Ours: one such call stopped all tasks, and every later request was answered with 500."""
+
+    @app.tool(task_support="required", name="work")
+    async def in_the_loop() -> str:
+        raise error
+
+    @app.tool(task_support="required", name="threaded")
+    def in_a_thread() -> str:
+        raise error
+
+    async with app.serving() as peer:
+        tool = "work" if place == "async" else "threaded"
+        task = await peer.ended(await peer.start(tool))
+        assert task["result"]["isError"] is True
+        assert type(error).__name__ in task["result"]["content"][0]["text"]
+        again = await peer.ended(await peer.start(tool))
+    assert again["status"] == "completed"
+
+
+@pytest.mark.parametrize("swallows", [True, False])
+async def test_a_body_that_cancels_itself_ends_only_itself(app: App, swallows: bool) -> None:
+    """Ours: a library may cancel the task it runs in and never take that back."""
+
+    @app.tool(task_support="required")
+    async def work() -> str:
+        current = asyncio.current_task()
+        assert current is not None
+        current.cancel()
+        try:
+            await anyio.lowlevel.checkpoint()
+        except asyncio.CancelledError:
+            if not swallows:
+                raise
+        return "done"
+
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("work"))
+        again = await peer.ended(await peer.start("work"))
+    assert task["status"] == again["status"] == ("completed" if swallows else "failed")
+
+
+async def test_words_that_are_no_unicode_are_told_as_escapes(app: App) -> None:
+    """Ours: a file name read from disk may be such; its task said `working` for ever."""
+
+    @app.tool(task_support="required")
+    async def work(run: Run) -> str:
+        run.report(1, 2, "reading caf\udce9.csv")
+        raise OSError("cannot read caf\udce9.csv")
+
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("work"))
+    assert task["status"] == "completed"
+    assert task["statusMessage"].endswith("OSError: cannot read caf\\udce9.csv")
+
+
+async def test_an_error_with_numbers_that_json_lacks_is_told_without_them(app: App) -> None:
+    """Ours: NaN has no JSON form; its task said `working` for ever."""
+
+    @app.tool(task_support="required")
+    async def work() -> str:
+        raise MCPError(code=-32050, message="no", data={"at": float("nan")})
+
+    async with app.serving() as peer:
+        task = await peer.ended(await peer.start("work"))
+    assert task["error"] == {"code": -32050, "message": "no", "data": {"at": None}}

@@ -114,3 +114,14 @@ def deaf(path: str, run: ChildRun) -> None:
     """Takes a run and never looks at it; shrugs at SIGTERM too."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     tick(path)
+
+
+class Unreadable:
+    """Can be pickled, and not be unpickled."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _refuse_to_be_read, ()
+
+
+def _refuse_to_be_read() -> None:
+    raise ValueError("unreadable on purpose")

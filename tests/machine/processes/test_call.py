@@ -161,3 +161,37 @@ def test_a_function_of_the_running_script_can_be_called_in_a_child(tmp_path: Pat
 def test_a_lambda_is_refused_with_the_way_out() -> None:
     with pytest.raises(ProcessError, match="top level of a module"):
         target_of(lambda: None)
+
+
+def test_values_of_the_running_scripts_own_classes_travel_both_ways(tmp_path: Path) -> None:
+    """Ours: the commonest server is one script, with its models in it. The call never ended."""
+    script = tmp_path / "job.py"
+    script.write_text(
+        "import anyio\n"
+        "from dataclasses import dataclass\n"
+        "from awhile.processes import call_in_child, target_of\n"
+        "import beside\n"
+        "@dataclass\n"
+        "class Order:\n"
+        "    number: int\n"
+        "def next_one(order: Order, thing: beside.Thing) -> Order:\n"
+        "    return Order(order.number + 1)\n"
+        "async def main():\n"
+        "    given = {'order': Order(1), 'thing': beside.Thing()}\n"
+        "    with anyio.fail_after(20):\n"
+        "        print(await call_in_child(target_of(next_one), given,\n"
+        "              report=print, grace_seconds=1) == Order(2))\n"
+        "if __name__ == '__main__':\n"
+        "    anyio.run(main)\n"
+    )
+    (tmp_path / "beside.py").write_text("class Thing:\n    pass\n")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+async def test_an_argument_that_cannot_be_read_in_the_child_ends_the_call() -> None:
+    """Ours: it was never read, and the call never ended."""
+    with anyio.fail_after(20), pytest.raises(ChildEnded, match="unreadable on purpose"):
+        await call("add", left=bodies.Unreadable(), right=2)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from awhile.runtime import cancel
 from awhile.runtime.bell import Bell
 from awhile.runtime.ending import Returned, StopAsked
-from awhile.runtime.progress import MAX_PENDING, Progress, Report, sanitised
+from awhile.runtime.progress import MAX_PENDING, MESSAGE_LENGTH, Progress, Report, sanitised
 from awhile.runtime.run import Run
 from awhile.tasks import Status, StoppedHow
 from tests.machine.runtime.conftest import Bodies, Shop, returned
@@ -56,8 +56,8 @@ async def test_reports_of_one_message_are_one() -> None:
 
 @settings(deadline=None)
 @given(
-    st.none() | st.floats() | st.integers(-5, 5),
-    st.none() | st.floats() | st.integers(-5, 5),
+    st.none() | st.floats() | st.integers(-5, 5) | st.just(10**400),
+    st.none() | st.floats() | st.integers(-5, 5) | st.just(10**400),
 )
 def test_a_report_is_fit_to_be_shown(done: float | None, total: float | None) -> None:
     """Ours: field case B4: finite, not negative, never beyond its total."""
@@ -67,6 +67,15 @@ def test_a_report_is_fit_to_be_shown(done: float | None, total: float | None) ->
     assert report.total is None or 0 < report.total < float("inf")
     if report.done is not None and report.total is not None:
         assert report.done <= report.total
+
+
+@given(st.text(st.characters()) | st.text("a\ud800", max_size=5) | st.just("a" * 9999))
+def test_a_reports_message_is_short_text_that_can_be_kept(message: str) -> None:
+    """Ours: a file name read from disk may hold lone surrogates, which no store takes."""
+    told = sanitised(1, 2, message).message
+    assert told is not None
+    assert told.encode("utf-8") is not None
+    assert len(told) <= MESSAGE_LENGTH + 1
 
 
 async def test_a_hook_given_after_the_stop_was_asked_is_called_at_once(shop: Shop) -> None:
