@@ -55,6 +55,7 @@ REFUSED = {
     "SELECT getenv('HOME')": "getenv",
     "SELECT * FROM duckdb_secrets()": "duckdb_secrets",
     "SELECT * FROM query('DELETE FROM orders')": "query",
+    "FROM json_execute_serialized_sql('{}')": "json_execute_serialized_sql",
 }
 
 ENGINE_REFUSES = [

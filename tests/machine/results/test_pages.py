@@ -99,6 +99,21 @@ def test_deleting_a_result_deletes_its_sorted_copies(stored: Path) -> None:
     folder.delete("abc")
 
 
+def test_a_draft_is_nobody_elses_until_it_is_kept(tmp_path: Path) -> None:
+    """Ours: a worker that was frozen removes its own draft, not the result of who took over."""
+    folder = ResultFolder(tmp_path)
+    frozen, later = folder.draft("abc"), folder.draft("abc")
+    assert frozen != later
+    later.write_bytes(b"later")
+    frozen.write_bytes(b"frozen")
+    assert folder.keep("abc", later) == folder.path("abc")
+    frozen.unlink()
+    assert folder.path("abc").read_bytes() == b"later"
+    folder.draft("abc").write_bytes(b"left behind by a crash")
+    folder.delete("abc")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_sweep_keeps_what_is_named(stored: Path) -> None:
     folder = ResultFolder(stored.parent)
     folder.path("def").write_bytes(b"")

@@ -6,7 +6,7 @@ engine's lock-down first and its `check` second; nothing runs that did not pass 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -122,7 +122,8 @@ class Answerer:
             statement.sql,
             report=tell,
             budget=self._budget,
-            destination=self._results.path(run_id),
+            destination=self._results.draft(run_id),
             on_stopped=on_stopped,
         )
-        return Answered(statement, result)
+        kept = self._results.keep(run_id, result.path)
+        return Answered(statement, replace(result, path=kept))

@@ -138,4 +138,4 @@ class ParquetResult:
 
 def part_of(destination: Path) -> Path:
     """The temporary name in the same folder, so that the rename is atomic."""
-    return destination.with_name(f".{destination.name}.part")
+    return destination.with_name(f".{destination.name.removeprefix('.')}.part")

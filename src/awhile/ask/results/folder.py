@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from pathlib import Path
+from uuid import uuid4
 
 __all__ = ["ResultFolder"]
 
@@ -19,6 +20,19 @@ class ResultFolder:
         self._check(run_id)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._folder / f"{run_id}.parquet"
+
+    def draft(self, run_id: str) -> Path:
+        """A name of its own for the result of one execution, until `keep` makes it the run's.
+
+        A run may be executed again while an earlier worker, frozen for a while, still believes it
+        has it: that one must neither write nor remove what the later one wrote.
+        """
+        path = self.path(run_id)
+        return path.with_name(f".{run_id}.{uuid4().hex}.parquet")
+
+    def keep(self, run_id: str, draft: Path) -> Path:
+        """Make a finished draft the result of the run; where it is now."""
+        return draft.replace(self.path(run_id))
 
     def delete(self, run_id: str) -> None:
         """Delete a result and the sorted copies made of it; nothing happens if there is none."""

@@ -53,7 +53,7 @@ _FUNCTIONS = {
         ("getenv", "duckdb_secrets", "which_secret", "duckdb_logs", "duckdb_temporary_files"),
         _SECRETS,
     ),
-    **dict.fromkeys(("query", "query_table"), _HIDDEN),
+    **dict.fromkeys(("query", "query_table", "json_execute_serialized_sql"), _HIDDEN),
 }  # fmt: skip
 
 _parser: duckdb.DuckDBPyConnection | None = None
