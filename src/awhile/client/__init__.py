@@ -3,8 +3,8 @@
 from awhile.client.call import RemoteServer, connect
 from awhile.client.display import Known, Now, State, show
 from awhile.client.handle import CancelOutcome, Handle
+from awhile.client.inbox import OnInput
 from awhile.client.ledger import Entry, Ledger
-from awhile.client.link import OnInput
 
 __all__ = [
     "CancelOutcome",

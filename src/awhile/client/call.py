@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.to_thread
-from mcp_types import HEADER_MISMATCH, INTERNAL_ERROR
 
 from awhile.client.clock import wall_clock_ms
-from awhile.client.display import Known
-from awhile.client.era import CallTool
+from awhile.client.era import ERAS
 from awhile.client.handle import Handle
+from awhile.client.known import Known
 from awhile.client.ledger import Ledger
-from awhile.client.link import Link, OnInput
+from awhile.client.link import Link
 from awhile.client.open_call import OpenCall
-from awhile.client.wait import Pace
-from awhile.errors import LocalError, ProtocolFailed, StoreError, Unreachable
+from awhile.client.sending import Call, created, demands_task, refuses_tasks, unended
+from awhile.errors import ProtocolFailed, StoreError, TasksUnsupported, Unreachable
 from awhile.tasks import Status
 from awhile.wire.snapshot import Snapshot
 
@@ -31,15 +31,10 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, ReadResourceResult, Tool
 
     from awhile.client.era import Era
+    from awhile.client.inbox import OnInput
     from awhile.client.ledger import Entry
 
 log = logging.getLogger(__name__)
-
-MOST_ROUNDS = 10
-"""How often a server may ask something before it takes a call (the SDK's own bound)."""
-
-_EMPTY_ROUND_SECONDS = 0.1
-"""The pause before a round in which the server asked nothing but to be called again."""
 
 
 @asynccontextmanager
@@ -107,19 +102,31 @@ class RemoteServer:
         arguments: Mapping[str, Any] | None = None,
         *,
         on_input: OnInput | None = None,
+        timeout_seconds: float | None = None,
     ) -> CallToolResult:
         """Call a tool and wait to the end, however the server chooses to run it.
 
-        Being cancelled while waiting closes a plain call, and leaves a task alone.
+        Being cancelled while waiting, or being out of time, closes a plain call (which tells the
+        server to stop), and leaves a task alone.
 
         Raises:
             the errors of `start` and `Handle.result`.
         """
-        handle = await self.start(tool, arguments, on_input=on_input)
+        handle: Handle | None = None
         try:
-            return await handle.result()
+            with anyio.fail_after(timeout_seconds) as wait:
+                handle = await self.start(tool, arguments, on_input=on_input)
+            left = None if timeout_seconds is None else wait.deadline - anyio.current_time()
+            return await handle.result(timeout_seconds=left)
+        except TimeoutError:
+            if timeout_seconds is None or (handle is not None and handle.id is not None):
+                raise
+            raise TimeoutError(
+                f"{tool!r} gave no answer within {timeout_seconds!r} s, and no task to come back "
+                "to; the call was closed, which asks the server to stop. Call again with more time."
+            ) from None
         finally:
-            if handle.open_call is not None:
+            if handle is not None and handle.open_call is not None:
                 handle.open_call.cancel()
 
     async def start(
@@ -131,9 +138,9 @@ class RemoteServer:
     ) -> Handle:
         """Call a tool; return as soon as there is a task to hold on to, or the result itself.
 
-        A server without tasks only ever has the result: then this returns at once, the call goes
-        on in the background for as long as the connection is open, and its progress is what
-        `Handle.watch` shows.
+        Where there will be no task (a server without any, or a tool that forbids them) there is
+        only ever the result: then this returns at once, the call goes on in the background for as
+        long as the connection is open, and its progress is what `Handle.watch` shows.
 
         Raises:
             Unreachable: no answer; the message says whether the call was sent. Where it may have
@@ -141,26 +148,27 @@ class RemoteServer:
             ProtocolFailed: the server refuses the call.
             LocalError: the server asks something first, and there is no ``on_input``.
         """
+        ask = on_input or self._on_input
+        sent = Call(self._link, tool, arguments)
         call = OpenCall(began_at_ms=wall_clock_ms())
         known = Known(tool=tool, started_at_ms=call.began_at_ms, changed_at_ms=call.began_at_ms)
-        ask = on_input or self._on_input
         era = await self._link.era_or_none()
-        if era is None:
-            handle = self._handle(known, on_input=ask)
-            handle.open_call = anyio.CancelScope()
-            self._tasks.start_soon(self._follow, handle.open_call, handle, call, tool, arguments)
-            return handle
-        raw = await self._settle(tool, arguments, ask, on_progress=call.hear)
-        if raw.get("resultType") != era.created:
-            return self._handle(replace(known, task=call.completed(raw)), on_input=ask)
-        task = _read_created(era, raw)
-        await self._keep(task, tool=tool, arguments=arguments or {})
-        pace = Pace().answered(
-            anyio.current_time(), poll_interval_ms=task.poll_interval_ms, ended=False
-        )
-        return self._handle(
-            replace(known, task=task), task_id=task.task_id, on_input=ask, pace=pace
-        )
+        if era is not None and era.augment is None:
+            raw = await sent.settle(ask, on_progress=call.hear)
+            task = created(era, raw)
+            if task is None:
+                return self._handle(replace(known, task=call.completed(raw)), on_input=ask)
+            return await self._held(era, sent, task, self._handle(known, on_input=ask))
+        handle = self._handle(known, on_input=ask)
+        if era is not None and await self._link.task_support(tool) != "forbidden":
+            try:
+                return await self._augmented(era, sent, handle)
+            except ProtocolFailed as no:
+                if not refuses_tasks(no):
+                    raise
+        handle.open_call = anyio.CancelScope()
+        self._tasks.start_soon(self._follow, handle.open_call, handle, call, sent, era)
+        return handle
 
     async def resume(self, task_id: str, *, on_input: OnInput | None = None) -> Handle:
         """Hold on to a task again, by its id alone: in this program, or any later one.
@@ -172,22 +180,42 @@ class RemoteServer:
         known = Known() if entry is None else _remembered(entry)
         return self._handle(known, task_id=task_id, on_input=on_input or self._on_input)
 
+    async def list_tasks(self) -> list[Handle]:
+        """The tasks the server keeps for this caller, as handles.
+
+        Only 2025-11-25 servers list them; what this side started anywhere is in `ledger`.
+
+        Raises:
+            TasksUnsupported: the server lists no tasks.
+            Unreachable, ProtocolFailed: as for any request.
+        """
+        era = await self._link.era()
+        if era.list is None:
+            raise TasksUnsupported(
+                f"The server at {self.name!r} lists no tasks: its protocol revision has no way to. "
+                "The ledger has those that were started from here."
+            )
+        handles: list[Handle] = []
+        cursor: str | None = None
+        while True:
+            page = await self._link.ask(era.list(cursor))
+            for fields in page.get("tasks", ()):
+                task = unended(era.read(fields))
+                handle = await self.resume(task.task_id)
+                if handle.work.known.task is None:
+                    await handle.work.learn(task=task)
+                handles.append(handle)
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return handles
+
     async def list_tools(self) -> list[Tool]:
         """The server's tools, all pages of them.
 
         Raises:
             Unreachable, ProtocolFailed: as for any request.
         """
-        client = await self._link.client()
-        tools: list[Tool] = []
-        cursor: str | None = None
-        while True:
-            with self._link.translating("tools/list"):
-                page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-            tools += page.tools
-            cursor = page.next_cursor
-            if cursor is None:
-                return tools
+        return await self._link.list_tools()
 
     async def read_resource(self, uri: str) -> ReadResourceResult:
         """One resource's contents.
@@ -195,9 +223,7 @@ class RemoteServer:
         Raises:
             Unreachable, ProtocolFailed: as for any request.
         """
-        client = await self._link.client()
-        with self._link.translating("resources/read"):
-            return await client.read_resource(uri)
+        return await self._link.read_resource(uri)
 
     def _handle(
         self,
@@ -205,32 +231,48 @@ class RemoteServer:
         *,
         on_input: OnInput | None,
         task_id: str | None = None,
-        pace: Pace | None = None,
     ) -> Handle:
         return Handle(
             self._link,
             known,
             task_id=task_id,
-            pace=pace or Pace(),
             on_input=on_input,
             ledger=self.ledger,
             tasks=self._tasks,
         )
 
-    async def _keep(self, task: Snapshot, *, tool: str, arguments: Mapping[str, Any]) -> None:
+    async def _augmented(self, era: Era, sent: Call, handle: Handle) -> Handle:
+        """A call that asks to become a task, in the era where that is the caller's to say."""
+        token = f"awhile-{secrets.token_hex(8)}"  # it outlives the request, so it is of our making
+        handle.hear_progress(token)
+        raw = await sent.settle(
+            handle.on_input, extra={**(era.augment or {}), "_meta": {"progressToken": token}}
+        )
+        task = created(era, raw)
+        if task is not None:
+            return await self._held(era, sent, task, handle)
+        ended = OpenCall(began_at_ms=handle.work.known.started_at_ms or wall_clock_ms())
+        await handle.work.learn(task=ended.completed(raw))
+        return handle
+
+    async def _held(self, era: Era, sent: Call, task: Snapshot, handle: Handle) -> Handle:
+        """A call that became a task: its id is on the disk before anybody hears of it."""
         ledger = self.ledger
-        if ledger is None:
-            return
+        if ledger is not None:
 
-        def keep() -> None:
-            ledger.add(self.name, task, tool=tool, arguments=arguments)
+            def keep() -> None:
+                ledger.add(
+                    self.name, task, tool=sent.tool, arguments=sent.arguments, era=era.version
+                )
 
-        # The task exists by now: whatever happens to this side, its id must reach the disk.
-        with anyio.CancelScope(shield=True):
-            try:
-                await anyio.to_thread.run_sync(keep)
-            except StoreError as broken:
-                log.warning("Task %r is not noted down: %s", task.task_id, broken)
+            # The task exists by now: whatever happens to this side, its id must reach the disk.
+            with anyio.CancelScope(shield=True):
+                try:
+                    await anyio.to_thread.run_sync(keep)
+                except StoreError as broken:
+                    log.warning("Task %r is not noted down: %s", task.task_id, broken)
+        handle.work.become(task, cancel_proves_nothing=era.cancel_proves_nothing)
+        return handle
 
     async def _find(self, task_id: str) -> Entry | None:
         if self.ledger is None:
@@ -246,97 +288,56 @@ class RemoteServer:
         scope: anyio.CancelScope,
         handle: Handle,
         call: OpenCall,
-        tool: str,
-        arguments: Mapping[str, Any] | None,
+        sent: Call,
+        era: Era | None,
     ) -> None:
-        """A call to a server without tasks; the handle learns of everything that comes of it."""
+        """A call without a task; the handle learns of everything that comes of it."""
+        work = handle.work
 
         async def hear(progress: float, total: float | None, message: str | None) -> None:
             await call.hear(progress, total, message)
-            await handle.learn(task=call.working())
+            await work.learn(task=call.working())
 
         with scope:
             try:
-                await handle.learn(task=call.working())
-                raw = await self._settle(tool, arguments, handle.on_input, on_progress=hear)
-                await handle.learn(task=call.completed(raw))
+                await work.learn(task=call.working())
+                with handle.asked_directly():
+                    answer = await _answer(sent, handle, hear)
+                if era is not None and demands_task(answer):
+                    await self._augmented(era, sent, handle)
+                elif isinstance(answer, ProtocolFailed):
+                    await work.learn(task=call.failed(answer))
+                else:
+                    await work.learn(task=call.completed(answer))
             except ProtocolFailed as no:
-                await handle.learn(task=call.failed(no))
+                await work.learn(task=call.failed(no))
             except Unreachable as why:
-                await handle.learn(call_lost=str(why))
+                await work.learn(call_lost=str(why))
             # Whatever went wrong on this side belongs to whoever waits for the call.
             except Exception as broken:  # noqa: BLE001
-                await handle.fail(broken)
+                work.fail(broken)
+                await work.learn(call_lost=f"{type(broken).__name__}: {broken}")
         handle.open_call = None
         if scope.cancelled_caught:
-            await handle.learn(call_closed=True, cancel_asked_at_ms=wall_clock_ms())
-
-    async def _settle(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any] | None,
-        ask: OnInput | None,
-        *,
-        on_progress: ProgressFnT,
-    ) -> dict[str, Any]:
-        """Send a call, answering what the server asks first, until it says what became of it."""
-        call: dict[str, Any] = {"name": tool, "arguments": dict(arguments or {})}
-        params = call
-        for _ in range(MOST_ROUNDS):
-            raw = await self._send(params, on_progress=on_progress)
-            if raw.get("resultType") != "input_required":
-                return raw
-            params = dict(call)
-            if "requestState" in raw:
-                params["requestState"] = raw["requestState"]
-            if questions := raw.get("inputRequests"):
-                if ask is None:
-                    raise LocalError(
-                        f"{tool!r} asks something before it starts ({', '.join(questions)}), and "
-                        "nobody is here to answer. Pass on_input to connect() or to this call."
-                    )
-                params["inputResponses"] = {
-                    key: dict(await ask(question)) for key, question in questions.items()
-                }
-            else:
-                await anyio.sleep(_EMPTY_ROUND_SECONDS)
-        raise ProtocolFailed(
-            f"The server asked something {MOST_ROUNDS} times over before {tool!r} started; it "
-            "does not seem to take the answers.",
-            code=INTERNAL_ERROR,
-        )
-
-    async def _send(self, params: dict[str, Any], *, on_progress: ProgressFnT) -> dict[str, Any]:
-        request = CallTool(params=params)
-        try:
-            return await self._link.request(request, on_progress=on_progress)
-        except ProtocolFailed as no:
-            if no.code != HEADER_MISMATCH:
-                raise
-        # The server wants arguments repeated in headers; only its listing says which.
-        await self.list_tools()
-        return await self._link.request(request, on_progress=on_progress)
+            await work.learn(call_closed=True, cancel_asked_at_ms=wall_clock_ms())
 
 
-def _read_created(era: Era, raw: Mapping[str, Any]) -> Snapshot:
+async def _answer(sent: Call, handle: Handle, hear: ProgressFnT) -> dict[str, Any] | ProtocolFailed:
     try:
-        task = era.read(raw)
-    except ValueError as broken:
-        raise ProtocolFailed(
-            f"The server made a task of the call, but describes it wrongly: {broken}",
-            code=INTERNAL_ERROR,
-        ) from broken
-    # A result never comes with the creation, so even an ended task has to be asked for once.
-    return replace(task, status=Status.WORKING, result=None) if task.status.ended else task
+        return await sent.settle(handle.on_input, on_progress=hear)
+    except ProtocolFailed as no:
+        return no
 
 
 def _remembered(entry: Entry) -> Known:
+    era = ERAS.get(entry.era)
+    # Its last change is known by this side's clock alone, which says nothing beside the server's.
     task = entry.ending or Snapshot(
         task_id=entry.task_id,
         status=Status(entry.status),
         status_message=entry.message,
         created_at_ms=entry.created_at_ms,
-        last_updated_at_ms=entry.updated_at_ms,
+        last_updated_at_ms=entry.created_at_ms,
     )
     return Known(
         tool=entry.tool,
@@ -345,6 +346,7 @@ def _remembered(entry: Entry) -> Known:
         changed_at_ms=entry.updated_at_ms,
         cancel_asked_at_ms=entry.cancel_asked_at_ms,
         gone=entry.gone,
+        cancel_proves_nothing=era is not None and era.cancel_proves_nothing,
     )
 
 

@@ -26,6 +26,9 @@ READ_SECONDS = 300.0
 UNSENT = "awhile/unsent"
 """In an error's ``data``: whether the request certainly never reached the server."""
 
+SESSION_GONE = "awhile/session-gone"
+"""In an error's ``data``: the server no longer has our session, so a new one has to be made."""
+
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 _TRY_LATER = frozenset({429, 502, 503, 504})
 """Answers of a gateway whose server is away, or of one that wants less; not verdicts on a task."""
@@ -36,6 +39,10 @@ _NOT_ALLOWED = frozenset({401, 403})
 
 class NotSent(Unreachable):
     """The request never left this side, so nothing at the server has changed."""
+
+
+class SessionGone(NotSent):
+    """The server refused the request unseen, for it has no such session (restarted, or evicted)."""
 
 
 class HttpClient(httpx2.AsyncClient):
@@ -58,6 +65,10 @@ class HttpClient(httpx2.AsyncClient):
         except httpx2.TransportError as broken:
             why = str(broken) or type(broken).__name__
             return self._instead(request, why, unsent=isinstance(broken, _NEVER_SENT))
+        if response.status_code == 404 and "mcp-session-id" in request.headers:
+            await response.aclose()
+            data = {UNSENT: True, SESSION_GONE: True}
+            return _answer(request, CONNECTION_CLOSED, "the session is gone", data=data)
         if response.status_code in _TRY_LATER and not _is_rpc(response):
             await response.aclose()
             return self._instead(request, f"HTTP {response.status_code}", unsent=True)
@@ -107,4 +118,4 @@ def unreachable(why: str, *, unsent: bool) -> Unreachable:
     )
 
 
-__all__ = ["UNSENT", "HttpClient", "NotSent", "unreachable"]
+__all__ = ["SESSION_GONE", "UNSENT", "HttpClient", "NotSent", "SessionGone", "unreachable"]

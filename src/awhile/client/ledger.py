@@ -22,7 +22,7 @@ import platformdirs
 
 from awhile.client.clock import wall_clock_ms
 from awhile.errors import StoreError
-from awhile.wire.v2026_07_28 import read_task, write_detailed
+from awhile.wire.v2026_07_28 import PROTOCOL_VERSION, read_task, write_detailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 BUSY_MS = 5_000
 """How long one process waits for another's write; each takes a few milliseconds."""
+
+MIGRATIONS = 2
+"""How many numbered migrations `ledger.sql` has."""
 
 KEEP_ENDED_MS = 30 * 24 * 60 * 60 * 1000
 """How long an ended handle and its result stay unless forgotten sooner: 30 days (source: ours)."""
@@ -55,6 +58,8 @@ class Entry:
     """The whole task, result or error included, once it was seen to have ended."""
     gone: bool
     """The server no longer kept it before its ending was seen."""
+    era: str
+    """The protocol revision it was started under."""
 
     @property
     def ended(self) -> bool:
@@ -86,7 +91,7 @@ class Ledger:
         self._db.set_busy_timeout(BUSY_MS)
         self._run("PRAGMA journal_mode = wal")
         self._run("PRAGMA synchronous = full")
-        self._run(_statements()["create"])
+        self._migrate()
         self._run(_statements()["prune"], before_ms=wall_clock_ms() - KEEP_ENDED_MS)
 
     @classmethod
@@ -100,7 +105,13 @@ class Ledger:
             self._db.close()
 
     def add(
-        self, server: str, task: Snapshot, *, tool: str | None, arguments: Mapping[str, Any]
+        self,
+        server: str,
+        task: Snapshot,
+        *,
+        tool: str | None,
+        arguments: Mapping[str, Any],
+        era: str = PROTOCOL_VERSION,
     ) -> None:
         """Keep a new handle; on return it is on the disk. A known one stays as it is."""
         self._run(
@@ -112,6 +123,7 @@ class Ledger:
             created_at_ms=task.created_at_ms,
             status=task.status.value,
             message=task.status_message,
+            era=era,
         )
 
     def note(
@@ -148,6 +160,15 @@ class Ledger:
         """Drop a handle. The task itself is not touched: the server knows nothing of this."""
         self._run(_statements()["forget"], task_id=task_id, server=server)
 
+    def _migrate(self) -> None:
+        """Bring the file to the present form, whatever version of this package made it."""
+        self._run("BEGIN IMMEDIATE")
+        [[version]] = self._run("PRAGMA user_version")
+        for number in range(version + 1, MIGRATIONS + 1):
+            self._run(_statements()[f"migration_{number}"])
+            self._run(f"PRAGMA user_version = {number}")
+        self._run("COMMIT")
+
     def _run(self, statement: str, **values: Any) -> list[Any]:
         with self._lock:
             try:
@@ -179,6 +200,7 @@ def _entry(row: Any) -> Entry:
         cancel_asked_at_ms=row[8],
         ending=read_task(json.loads(row[9])) if row[9] else None,
         gone=bool(row[10]),
+        era=row[11],
     )
 
 

@@ -1,6 +1,6 @@
 -- The ledger's statements. Each begins with "-- name:", followed by what it does.
 
--- name: create
+-- name: migration_1
 -- One row per handle. `ending` is the whole task as last seen once it had ended (JSON), because a
 -- server may delete a task after its time to live; `gone` marks one deleted before that was seen.
 CREATE TABLE IF NOT EXISTS handles (
@@ -18,10 +18,16 @@ CREATE TABLE IF NOT EXISTS handles (
     PRIMARY KEY (server, task_id)
 ) STRICT, WITHOUT ROWID;
 
+-- name: migration_2
+-- The protocol revision a task was started under: every one there is came from the only one known.
+ALTER TABLE handles ADD COLUMN era TEXT NOT NULL DEFAULT '2026-07-28';
+
 -- name: add
 -- A new handle. One that is known already keeps what is known of it.
-INSERT INTO handles (server, task_id, tool, arguments, created_at_ms, updated_at_ms, status, message)
-VALUES (:server, :task_id, :tool, :arguments, :created_at_ms, :created_at_ms, :status, :message)
+INSERT INTO handles
+    (server, task_id, tool, arguments, created_at_ms, updated_at_ms, status, message, era)
+VALUES
+    (:server, :task_id, :tool, :arguments, :created_at_ms, :created_at_ms, :status, :message, :era)
 ON CONFLICT (server, task_id) DO NOTHING;
 
 -- name: note
@@ -37,13 +43,13 @@ WHERE server = :server AND task_id = :task_id AND ending IS NULL;
 
 -- name: find
 SELECT server, task_id, tool, arguments, created_at_ms, updated_at_ms, status, message,
-       cancel_asked_at_ms, ending, gone
+       cancel_asked_at_ms, ending, gone, era
 FROM handles WHERE server = :server AND task_id = :task_id;
 
 -- name: list
 -- Newest first.
 SELECT server, task_id, tool, arguments, created_at_ms, updated_at_ms, status, message,
-       cancel_asked_at_ms, ending, gone
+       cancel_asked_at_ms, ending, gone, era
 FROM handles WHERE :server IS NULL OR server = :server ORDER BY created_at_ms DESC, task_id;
 
 -- name: forget

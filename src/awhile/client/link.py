@@ -7,42 +7,34 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.client import advertise
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import (
-    CONNECTION_CLOSED,
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    REQUEST_TIMEOUT,
-    ElicitResult,
-    ErrorData,
-)
+from mcp.server import Server
+from mcp.server.mcpserver import MCPServer
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
 from pydantic import RootModel, ValidationError
 
+from awhile.client.created import readable
 from awhile.client.era import ERAS, Era
-from awhile.client.http import UNSENT, HttpClient, unreachable
+from awhile.client.http import SESSION_GONE, UNSENT, HttpClient, SessionGone, unreachable
+from awhile.client.inbox import Inbox, OnInput
+from awhile.client.listen import Listening
 from awhile.errors import AwhileError, ProtocolFailed, SettingsError, TasksUnsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from anyio.abc import TaskGroup, TaskStatus
-    from mcp.client.session import ClientRequestContext
     from mcp.shared.dispatcher import ProgressFnT
-    from mcp_types import ElicitRequestParams, Request
+    from mcp_types import ReadResourceResult, Request, Tool
 
 log = logging.getLogger(__name__)
-
-OnInput = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-"""Answers one question: the request (``{"method": …, "params": …}``) in, the response out."""
-
 
 CONNECT_SECONDS = 15.0
 """How long finding out what the server speaks may take."""
@@ -79,8 +71,11 @@ class Link:
         """Whether another process can reach the same server, so that keeping handles helps."""
         self._target = target
         self._headers = headers
-        self._on_input = on_input
         self._tasks = tasks
+        self.listening = Listening(era=self.era_or_none, send=self.request, tasks=tasks)
+        self.inbox = Inbox(self.listening, on_input=on_input)
+        """What the server sends by itself."""
+        self._support: dict[str, str] = {}
         self._connecting = anyio.Lock()
         self._client: Client | None = None
         self._broke = anyio.Event()
@@ -113,7 +108,7 @@ class Link:
         era = await self.era_or_none()
         if era is None:
             raise TasksUnsupported(
-                f"The server at {self.name!r} keeps no tasks (no Tasks extension of an era known "
+                f"The server at {self.name!r} keeps no tasks (it declares none of an era known "
                 "here), so no work can be found there by its id. Call the tool and wait instead."
             )
         return era
@@ -122,8 +117,7 @@ class Link:
         """How this server speaks of tasks; None if it has none."""
         client = await self.client()
         era = ERAS.get(client.protocol_version)
-        extensions = client.server_capabilities.extensions or {}
-        return era if era is not None and era.extension in extensions else None
+        return era if era is not None and era.served(client.server_capabilities) else None
 
     async def ask(self, request: Request[Any, Any]) -> dict[str, Any]:
         """`request`, about a task: such a question is answered within `ANSWER_SECONDS` or not."""
@@ -142,8 +136,19 @@ class Link:
             Unreachable: no answer; `NotSent` if it certainly did not reach the server.
             ProtocolFailed: the server answered with a JSON-RPC error.
         """
+        try:
+            return await self._request(request, timeout_seconds, on_progress)
+        except SessionGone:  # before the server looked at the request; a new session takes it
+            return await self._request(request, timeout_seconds, on_progress)
+
+    async def _request(
+        self,
+        request: Request[Any, Any],
+        timeout_seconds: float | None,
+        on_progress: ProgressFnT | None,
+    ) -> dict[str, Any]:
         client = await self.client()
-        with self.translating(request.method):
+        with self._translating(request.method, client):
             result = await client.session.send_request(
                 request,
                 _AnyResult,
@@ -152,8 +157,35 @@ class Link:
             )
         return result.root
 
+    async def list_tools(self) -> list[Tool]:
+        """The server's tools, all pages of them."""
+        client = await self.client()
+        tools: list[Tool] = []
+        cursor: str | None = None
+        while True:
+            with self._translating("tools/list", client):
+                page = await client.list_tools(cursor=cursor, cache_mode="refresh")
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        self._support = {tool.name: _task_support(tool) for tool in tools}
+        return tools
+
+    async def task_support(self, tool: str) -> str:
+        """What a 2025-11-25 server says of one tool: "required", "optional" or "forbidden"."""
+        if tool not in self._support:
+            await self.list_tools()
+        return self._support.get(tool, "forbidden")
+
+    async def read_resource(self, uri: str) -> ReadResourceResult:
+        """One resource's contents."""
+        client = await self.client()
+        with self._translating("resources/read", client):
+            return await client.read_resource(uri)
+
     @contextmanager
-    def translating(self, method: str) -> Generator[None]:
+    def _translating(self, method: str, client: Client) -> Generator[None]:
         """Turn what the SDK raises into our errors, and notice a connection that broke."""
         try:
             yield
@@ -161,13 +193,15 @@ class Link:
             if error.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
                 raise ProtocolFailed(error.message, code=error.code, data=error.data) from error
             data: Any = error.data
-            if not (isinstance(data, dict) and UNSENT in data) and not self._is_http:
-                self._let_go()
-                raise unreachable(error.message, unsent=False) from error
-            unsent = isinstance(data, dict) and cast("dict[str, Any]", data).get(UNSENT) is True
-            raise unreachable(error.message, unsent=unsent) from error
+            why = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+            if SESSION_GONE in why:
+                self._let_go(client)
+                raise SessionGone(error.message) from error
+            if UNSENT not in why and not self._is_http:
+                self._let_go(client)
+            raise unreachable(error.message, unsent=why.get(UNSENT) is True) from error
         except OSError as broken:
-            self._let_go()
+            self._let_go(client)
             raise unreachable(str(broken), unsent=False) from broken
         except ValidationError as broken:
             raise ProtocolFailed(
@@ -175,10 +209,11 @@ class Link:
                 code=INTERNAL_ERROR,
             ) from broken
 
-    def _let_go(self) -> None:
+    def _let_go(self, client: Client) -> None:
         """Give up a connection that broke; the next request makes a new one."""
-        self._client = None
-        self._broke.set()
+        if self._client is client:
+            self._client = None
+            self._broke.set()
 
     async def _hold(self, *, task_status: TaskStatus[Client]) -> None:
         """Keep one client open until it breaks, in a task of its own as its scopes demand."""
@@ -186,16 +221,15 @@ class Link:
         connected = False
         try:
             async with AsyncExitStack() as stack:
-                target = self._target
                 http = HttpClient(self._headers) if self._is_http else None
                 if http:
                     await stack.enter_async_context(http)
-                    target = streamable_http_client(target, http_client=http)
                 client = await stack.enter_async_context(
                     Client(
-                        target,
-                        extensions=[advertise(era.extension) for era in ERAS.values()],
-                        elicitation_callback=self._elicit,
+                        self._transport(http),
+                        extensions=self.inbox.extensions(),
+                        elicitation_callback=self.inbox.elicit,
+                        message_handler=self.inbox.hear,
                     )
                 )
                 if http:
@@ -211,15 +245,15 @@ class Link:
             if self._broke is broke:
                 self._client = None
 
-    async def _elicit(
-        self, context: ClientRequestContext, params: ElicitRequestParams
-    ) -> ElicitResult | ErrorData:
-        del context
-        if self._on_input is None:
-            return ErrorData(code=INVALID_REQUEST, message="Nobody is here to answer.")
-        fields = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-        answer = await self._on_input({"method": "elicitation/create", "params": fields})
-        return ElicitResult.model_validate(dict(answer), by_name=False)
+    def _transport(self, http: HttpClient | None) -> Any:
+        target = self._target
+        if isinstance(target, (MCPServer, Server)):
+            return cast("Any", target)
+        if isinstance(target, str):
+            target = streamable_http_client(target, http_client=http)
+        elif isinstance(target, StdioServerParameters):
+            target = stdio_client(target)
+        return readable(target)
 
 
 def _why_not_connected(broken: Exception) -> AwhileError:
@@ -235,6 +269,10 @@ def _why_not_connected(broken: Exception) -> AwhileError:
             return unreachable(str(broken) or type(broken).__name__, unsent=True)
 
 
+def _task_support(tool: Tool) -> str:
+    return (tool.execution.task_support if tool.execution else None) or "forbidden"
+
+
 def _name(target: Any) -> str:
     """What the ledger calls this server: never with user info or a query, which may be secret."""
     if isinstance(target, str):
@@ -245,4 +283,4 @@ def _name(target: Any) -> str:
     return f"in-process:{getattr(target, 'name', type(target).__name__)}"
 
 
-__all__ = ["Link", "OnInput"]
+__all__ = ["Link"]

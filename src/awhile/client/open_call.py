@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from awhile.client.clock import wall_clock_ms
+from awhile.client.steps import with_step
 from awhile.tasks import Progress, Status, Step
-from awhile.tasks.record import RECENT_STEPS
 from awhile.wire.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ class OpenCall:
     async def hear(self, progress: float, total: float | None, message: str | None) -> None:
         """One ``notifications/progress``."""
         at_ms = wall_clock_ms()
-        if message is not None and (not self._steps or self._steps[-1].message != message):
-            seq = self._steps[-1].seq + 1 if self._steps else 1
-            step = Step(seq=seq, at_ms=at_ms, message=message)
-            self._steps = (*self._steps, step)[-RECENT_STEPS:]
+        self._steps = with_step(self._steps, message, at_ms=at_ms)
         self._progress = Progress(at_ms=at_ms, done=progress, total=total, message=message)
 
     def working(self) -> Snapshot:

@@ -7,6 +7,7 @@ somebody waits: its tasks are not affected by our not seeing them.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 
 DEFAULT_POLL_SECONDS = 1.0
@@ -19,6 +20,9 @@ LONGEST_POLL_SECONDS = 60.0
 FIRST_RETRY_SECONDS = 0.25
 LONGEST_RETRY_SECONDS = 8.0
 """A restarted server is seen again within this; a dead one is not hammered."""
+
+SAFETY_POLL_SECONDS = 15.0
+"""How often to look while the server pushes changes: a lost push costs no more than this."""
 
 SOON_SECONDS = 0.1
 """After we changed something (a cancel, an answer), how soon one look out of turn is worth it."""
@@ -35,11 +39,30 @@ class Pace:
     """How many times in a row the server did not answer."""
     failing_since: float | None = None
     """When the first of those was; None while the server answers."""
+    pushed: bool = False
+    """Whether the server has agreed to tell us of changes by itself."""
 
     def answered(self, now: float, *, poll_interval_ms: int | None, ended: bool) -> Pace:
-        """The server told us how the task stands."""
+        """The server told us how the task stands, asked or not."""
         interval = poll_seconds(poll_interval_ms)
-        return Pace(due_at=None if ended else now + interval, interval_seconds=interval)
+        wait = max(interval, SAFETY_POLL_SECONDS) if self.pushed else interval
+        return Pace(
+            due_at=None if ended else now + wait, interval_seconds=interval, pushed=self.pushed
+        )
+
+    def listening(self, now: float) -> Pace:
+        """The server agreed to push. One look soon: it need not say how the task stands already."""
+        return replace(self, pushed=True).hurried(now)
+
+    def deaf(self, now: float, *, chance: float) -> Pace:
+        """Nothing is pushed any more, so the rhythm is the server's again.
+
+        ``chance``, a random number from 0 to 1, spreads the tasks of one broken stream over it.
+        """
+        if self.due_at is None:
+            return replace(self, pushed=False)
+        due_at = min(self.due_at, now + chance * self.interval_seconds)
+        return replace(self, pushed=False, due_at=due_at)
 
     def failed(self, now: float, *, chance: float) -> Pace:
         """The server did not answer. ``chance`` is a random number from 0 to 1."""
@@ -62,20 +85,48 @@ class Pace:
 
 
 def poll_seconds(poll_interval_ms: int | None) -> float:
-    """The pause between two polls, from what the server suggests."""
-    if poll_interval_ms is None:
+    """The pause between two polls, from what the server suggests.
+
+    A suggestion below the shortest is no rhythm: servers in the field send seconds there (5 for
+    5 s; field case A14), and neither asking 20 times a second nor waiting as many seconds as were
+    perhaps meant as milliseconds would be right.
+    """
+    if poll_interval_ms is None or poll_interval_ms < SHORTEST_POLL_SECONDS * 1000:
         return DEFAULT_POLL_SECONDS
-    return min(max(poll_interval_ms / 1000, SHORTEST_POLL_SECONDS), LONGEST_POLL_SECONDS)
+    return min(poll_interval_ms / 1000, LONGEST_POLL_SECONDS)
 
 
-def retry_seconds(failures: int, *, chance: float) -> float:
+def retry_seconds(
+    failures: int, *, chance: float, longest_seconds: float = LONGEST_RETRY_SECONDS
+) -> float:
     """The pause before asking again after ``failures`` earlier failures in a row.
 
-    Doubles up to `LONGEST_RETRY_SECONDS`; of that, between half and all, so that many clients of
-    one restarted server do not come back in step.
+    Doubles up to ``longest_seconds``; of that, between half and all, so that many clients of one
+    restarted server do not come back in step.
     """
-    whole = min(FIRST_RETRY_SECONDS * 2.0 ** min(failures, 16), LONGEST_RETRY_SECONDS)
+    whole = min(FIRST_RETRY_SECONDS * 2.0 ** min(failures, 16), longest_seconds)
     return whole * (0.5 + chance / 2)
 
 
-__all__ = ["Pace", "poll_seconds", "retry_seconds"]
+class Connects:
+    """When the next of many connects may be, so that there are never too many in a while.
+
+    Instants are seconds on any one monotonic clock.
+    """
+
+    def __init__(self, *, most: int, within_seconds: float) -> None:
+        self._at: deque[float] = deque(maxlen=most)
+        self._within_seconds = within_seconds
+
+    def made(self, now: float) -> None:
+        """One was made."""
+        self._at.append(now)
+
+    def wait_seconds(self, now: float) -> float:
+        """How long the next has to wait."""
+        if len(self._at) < (self._at.maxlen or 0):
+            return 0.0
+        return max(0.0, self._at[0] + self._within_seconds - now)
+
+
+__all__ = ["Connects", "Pace", "poll_seconds", "retry_seconds"]
