@@ -350,7 +350,9 @@ class Worker:
         """
         if self._now_ms() - self._renewed_ms > self._lease_ms:
             await self._renew_all()
-        await anyio.sleep(max(0, self._take_nothing_before_ms - self._now_ms()) / 1000)
+        wait_ms = self._take_nothing_before_ms - self._now_ms()
+        # Bounded, for a clock that was set back meanwhile.
+        await anyio.sleep(max(0, min(wait_ms, self._lease_ms // 2)) / 1000)
 
     async def _sweep(self) -> None:
         while True:

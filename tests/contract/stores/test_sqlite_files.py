@@ -44,6 +44,22 @@ def refusal(file: Path) -> str:
     return str(refused.value)
 
 
+# --- the file while it is open ------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_a_file_that_was_moved_away_takes_no_more_promises(file: Path) -> None:
+    """Ours: SQLite writes on into a deleted file, and every task of it would be gone."""
+    async with SqliteStore(file) as store:
+        kept = await store.create(task())
+        moved = await anyio.Path(file).rename(file.with_name("moved.db"))
+        with pytest.raises(StoreError, match="was deleted or replaced while it was open"):
+            await store.create(task())
+        await moved.rename(file)
+        assert await store.create(task())
+        assert await store.get(kept.task_id) == kept
+
+
 # --- URLs ---------------------------------------------------------------------------------------
 
 

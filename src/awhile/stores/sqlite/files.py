@@ -42,6 +42,14 @@ class StoreFiles:
         """The folder of the listeners' pipes."""
         return self.database.with_name(f"{self.database.name}-bells")
 
+    def identity(self) -> tuple[int, int] | None:
+        """Which file the database is, whatever its name; None while there is none."""
+        try:
+            found = self.database.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
     def create_folder(self) -> None:
         """Create the folder where it is missing, for its owner only.
 

@@ -65,6 +65,7 @@ class Writer:
                 files.create_database()
                 self._connection = Connection(files.database, reads_only=False)
                 prepare(self._connection, files.database)
+                self._identity = files.identity()
         except apsw.Error as error:
             self._lock.close()
             raise explain(error, files.database) from error
@@ -119,6 +120,7 @@ class Writer:
         transaction, began = None, False
         try:
             with self._lock:
+                self._check_that_it_is_there()
                 self._connection.run("BEGIN IMMEDIATE")
                 began = True
                 transaction = self._commit(group)
@@ -140,6 +142,14 @@ class Writer:
             self._loop.call_soon_threadsafe(_settle, group)
         if changed:
             ring_all(self._files.bells, but=self._listener.bell_name)
+
+    def _check_that_it_is_there(self) -> None:
+        """SQLite writes on into a file without a name, and all of it is gone at the end."""
+        if self._files.identity() != self._identity:
+            raise StoreError(
+                f"The store's file {str(self._files.database)!r} was deleted or replaced while it "
+                "was open, so nothing more can be kept. Put it back where it was, or start again."
+            )
 
     def _commit(self, group: Sequence[_Item]) -> Transaction:
         try:
