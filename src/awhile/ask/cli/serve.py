@@ -104,6 +104,8 @@ async def _serve_stdio(settings: Settings) -> None:
 @asynccontextmanager
 async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPServer[Any]]:
     """The server; whatever cannot work is refused by now."""
+    async with open_store(settings.store):
+        pass
     database = settings.database or await sample_path(settings)
     name = database.stem if settings.database else "sample"
     engine = DuckDBEngine(
@@ -111,8 +113,6 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
         side_by_side=settings.queries_at_once,
         memory_limit_bytes=settings.memory_limit_mb * MEGABYTE or None,
     )
-    async with open_store(settings.store):
-        pass
     try:
         try:
             await engine.open()
