@@ -13,7 +13,7 @@ from mcp.server.connection import Connection
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp.shared.transport_context import TransportContext
-from mcp_types import INVALID_REQUEST
+from mcp_types import INVALID_REQUEST, ErrorData
 
 from awhile.runtime.ending import CannotAsk
 
@@ -33,13 +33,37 @@ resolvers then ask as that era does, over the session, and so become the task's 
 (contract test: resolvers)."""
 
 
+CAPABILITIES_TO_ASK: Mapping[str, str] = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+"""What a client declares that answers each kind of question; none may be asked of others."""
+
+
+def refusal(error: MCPError) -> dict[str, Any]:
+    """The answer of a client that refused a question, as it is kept with the task."""
+    return {"error": error.error.model_dump(by_alias=True, mode="json", exclude_none=True)}
+
+
 class RunOutbound:
-    """The SDK's ``DispatchContext`` over a `Run`; notifications other than progress go nowhere."""
+    """The SDK's ``DispatchContext`` over a `Run`; notifications other than progress go nowhere.
+
+    ``can``: what the caller declared. ``unasked``: why this caller can be asked nothing at all.
+    """
 
     def __init__(
-        self, run: Run, *, request_id: RequestId, headers: Mapping[str, str] | None
+        self,
+        run: Run,
+        *,
+        request_id: RequestId,
+        can: ClientCapabilities | None,
+        headers: Mapping[str, str] | None,
+        unasked: str | None,
     ) -> None:
         self._run = run
+        self._can = can
+        self._unasked = unasked
         self.request_id: RequestId | None = request_id
         self.transport = TransportContext(kind="task", can_send_request=True, headers=headers)
         self.can_send_request = True
@@ -50,10 +74,22 @@ class RunOutbound:
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         """Ask the caller; ends when it has answered (``opts`` has nothing that applies here)."""
+        wanted = CAPABILITIES_TO_ASK.get(method)
+        words = self._unasked
+        if words is None and wanted and getattr(self._can, wanted, None) is None:
+            words = (
+                f"This tool needs to ask its caller something by {method!r}, and this client does "
+                f"not declare {wanted!r}: call it from one that does."
+            )
+        if words is not None:
+            raise MCPError(code=INVALID_REQUEST, message=words)
         try:
-            return dict(await self._run.ask({"method": method, "params": dict(params or {})}))
+            answer = dict(await self._run.ask({"method": method, "params": dict(params or {})}))
         except CannotAsk as cannot:
             raise MCPError(code=INVALID_REQUEST, message=str(cannot)) from cannot
+        if answer.keys() == {"error"}:  # see `refusal`; no answer of any method looks like this
+            raise MCPError.from_error_data(ErrorData.model_validate(answer["error"]))
+        return answer
 
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -76,9 +112,11 @@ def detached_session(
     client_capabilities: ClientCapabilities | None = None,
     headers: Mapping[str, str] | None = None,
     meta: RequestParamsMeta | None = None,
+    unasked: str | None = None,
 ) -> ServerSession:
     """A session for a body that outlives its request."""
-    outbound = RunOutbound(run, request_id=request_id, headers=headers)
+    can = client_capabilities
+    outbound = RunOutbound(run, request_id=request_id, can=can, headers=headers, unasked=unasked)
     connection = Connection(
         outbound, protocol_version=protocol_version, client_params=client_params
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -23,3 +24,26 @@ def principal(_ctx: ServerRequestContext[Any, Any]) -> str:
     # Said which of both it is: a client may have registered under the name of a person.
     who = f"user:{subject}" if subject else f"client:{client_id}"
     return f"{issuer or ''}|{who}"
+
+
+def can_be_told_apart(ctx: ServerRequestContext[Any, Any], owner: str) -> bool:
+    """Whether ``owner`` is one caller and not everybody: who lists tasks has to know (2025-11-25,
+    Task Isolation and Access Control). Without a token that is so on stdio and loopback only."""
+    if owner != ANONYMOUS or ctx.request is None:
+        return True
+    headers, client = ctx.request.headers, ctx.request.client
+    if any(name in headers for name in _FORWARDED):  # a proxy on this machine: anybody's requests
+        return False
+    host = headers.get("host", "").rsplit(":", 1)[0].strip("[]")
+    return client is not None and is_loopback(client.host) and is_loopback(host)
+
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,143 @@
+"""News of a task for the client that made it (2025-11-25): its status, and its progress.
+
+The request that made the task has been answered, so its news need another way: the session's own
+stream (the GET stream over HTTP, the pipe over stdio). Without a session there is none, and news
+ride on the response streams of ``tasks/result`` as long as one is open.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import anyio
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp_types import Notification, ProgressNotification, ProgressNotificationParams
+
+from awhile.errors import AwhileError
+from awhile.server.telling import Told
+from awhile.wire.v2025_11_25 import related, write_task
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator
+
+    from anyio.abc import TaskGroup
+    from mcp.server.context import ServerRequestContext
+    from mcp_types import ServerNotification
+
+    from awhile.stores.contract import TaskStore
+    from awhile.tasks import TaskRecord
+    from awhile.wire.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+StatusNotification = Notification[dict[str, Any], Literal["notifications/tasks/status"]]
+"""With a dictionary, because ``ttl`` has to be there also when it is null."""
+
+
+def has_session(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the connection outlives this request: a session over HTTP, or a pipe."""
+    headers = getattr(ctx.request, "headers", None)
+    return headers is None or MCP_SESSION_ID_HEADER in headers
+
+
+class Followers:
+    """Follows tasks for the clients that made them, while the server's lifespan runs."""
+
+    def __init__(self, shown: Callable[[TaskRecord], Snapshot]) -> None:
+        self._shown = shown
+        self._streams: dict[str, list[ServerRequestContext[Any, Any]]] = {}
+        self._open: tuple[TaskStore, TaskGroup] | None = None
+
+    @asynccontextmanager
+    async def running(self, store: TaskStore) -> AsyncGenerator[None]:
+        """Follow while the block runs."""
+        async with anyio.create_task_group() as group:
+            self._open = store, group
+            try:
+                yield
+            finally:
+                self._open = None
+                group.cancel_scope.cancel()
+
+    def follow(self, ctx: ServerRequestContext[Any, Any], record: TaskRecord) -> None:
+        """Tell the client of this request about the task from here on, until it has ended."""
+        assert self._open is not None  # the task was kept, so the lifespan is running
+        store, group = self._open
+        group.start_soon(self._follow, store, ctx, record)
+
+    @contextmanager
+    def riding_on(self, ctx: ServerRequestContext[Any, Any], task_id: str) -> Generator[None]:
+        """Offer a request's response stream for the news of a task that has no session."""
+        streams = self._streams.setdefault(task_id, [])
+        streams.append(ctx)
+        try:
+            yield
+        finally:
+            streams.remove(ctx)
+            if not streams:
+                self._streams.pop(task_id, None)
+
+    async def _follow(
+        self, store: TaskStore, ctx: ServerRequestContext[Any, Any], record: TaskRecord
+    ) -> None:
+        told = Told(ctx, send=_Progress(self, ctx, record.task_id))
+        seen = record.status, record.status_message
+        try:
+            async with store.watch([record.task_id]) as watch:
+                while not record.status.ended:
+                    latest = await store.get(record.task_id)
+                    if latest is None:
+                        return
+                    record = latest
+                    if not record.status.ended:  # the token's life is the task's
+                        await told.tell_of(record)
+                    if seen != (record.status, record.status_message):
+                        seen = record.status, record.status_message
+                        await self._tell_status(ctx, record)
+                    if not record.status.ended:
+                        await watch.wait()
+        except AwhileError:
+            logger.exception("A task cannot be followed any more; its client has to poll.")
+
+    async def _tell_status(self, ctx: ServerRequestContext[Any, Any], record: TaskRecord) -> None:
+        params = write_task(self._shown(record))
+        frame = StatusNotification(method="notifications/tasks/status", params=params)
+        await self.send(ctx, record.task_id, cast("ServerNotification", frame))
+
+    async def send(
+        self, ctx: ServerRequestContext[Any, Any], task_id: str, notification: ServerNotification
+    ) -> None:
+        """One notification, by the way there is."""
+        if has_session(ctx):
+            await ctx.session.send_notification(notification)
+            return
+        for stream in self._streams.get(task_id, [])[-1:]:
+            await stream.session.send_notification(
+                notification, related_request_id=stream.request_id
+            )
+
+
+class _Progress:
+    """Progress under the token of the request that made the task."""
+
+    def __init__(
+        self, followers: Followers, ctx: ServerRequestContext[Any, Any], task_id: str
+    ) -> None:
+        self._followers = followers
+        self._ctx = ctx
+        self._task_id = task_id
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        token = (self._ctx.meta or {}).get("progress_token")
+        assert token is not None  # `Told` sends nothing without
+        params = ProgressNotificationParams(
+            progress_token=token,
+            progress=progress,
+            total=total,
+            message=message,
+            _meta=related(self._task_id),
+        )
+        notification = ProgressNotification(params=params)
+        await self._followers.send(self._ctx, self._task_id, notification)

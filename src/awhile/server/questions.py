@@ -1,0 +1,119 @@
+"""A task's questions, put to the client of one open request (2025-11-25).
+
+In that era a server asks by sending a request of its own: here on the response stream of whoever
+waits, tied to the task, and the first answer of all streams counts.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    CreateMessageRequest,
+    ElicitRequest,
+    ListRootsRequest,
+)
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from awhile.errors import AwhileError
+from awhile.server.outbound import CAPABILITIES_TO_ASK, refusal
+from awhile.tasks import events as ev
+from awhile.wire.v2025_11_25 import related
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyio.abc import TaskGroup
+    from mcp.server.context import ServerRequestContext
+
+    from awhile.server.calls import Calls
+    from awhile.tasks import TaskRecord
+
+logger = logging.getLogger(__name__)
+
+_REQUESTS: Mapping[str, type[ElicitRequest | CreateMessageRequest | ListRootsRequest]] = {
+    "elicitation/create": ElicitRequest,
+    "sampling/createMessage": CreateMessageRequest,
+    "roots/list": ListRootsRequest,
+}
+
+_NO_ANSWER = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
+"""What the SDK raises where the client has said nothing: the question stays open."""
+
+
+class _Answer(BaseModel):
+    """Any result: the SDK has checked it against the method's own."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def can_be_asked(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether this client declared that it answers questions, on a connection that carries them."""
+    can = ctx.session.client_capabilities
+    return ctx.session.can_send_request and any(
+        getattr(can, name, None) is not None for name in CAPABILITIES_TO_ASK.values()
+    )
+
+
+class Questions:
+    """Asks one client what a task's body wants to know; ``beside`` runs the asking."""
+
+    def __init__(
+        self, ctx: ServerRequestContext[Any, Any], calls: Calls, beside: TaskGroup
+    ) -> None:
+        self._ctx = ctx
+        self._calls = calls
+        self._beside = beside
+        self._open: dict[str, anyio.CancelScope] = {}
+        self._may_ask = can_be_asked(ctx)
+
+    def put(self, record: TaskRecord) -> bool:
+        """Ask what is new, and take back what has been answered elsewhere or is not wanted now.
+
+        Returns whether the client has a question before it now.
+        """
+        if not self._may_ask:
+            return False
+        for key, scope in self._open.items():
+            if key not in record.outstanding:
+                scope.cancel()  # the SDK then tells the client, so that its prompt can go away
+        for key, asked in record.outstanding.items():
+            if key not in self._open:
+                self._open[key] = anyio.CancelScope()
+                self._beside.start_soon(self._ask, record.task_id, key, asked.request)
+        return bool(record.outstanding)
+
+    async def _ask(self, task_id: str, key: str, request: Mapping[str, Any]) -> None:
+        with self._open[key]:
+            answer = await self._answer(task_id, request)
+            if answer is not None:
+                with anyio.CancelScope(shield=True):
+                    await self._take(task_id, key, answer)
+
+    async def _answer(self, task_id: str, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        params: dict[str, Any] = dict(request.get("params") or {})
+        params["_meta"] = {**params.get("_meta", {}), **related(task_id)}
+        asking = _REQUESTS[str(request["method"])].model_validate(
+            {"method": request["method"], "params": params}, by_name=False
+        )
+        on_this_stream = ServerMessageMetadata(related_request_id=self._ctx.request_id)
+        try:
+            said = await self._ctx.session.send_request(asking, _Answer, metadata=on_this_stream)
+        except MCPError as error:
+            return None if error.error.code in _NO_ANSWER else refusal(error)
+        except ValidationError:
+            logger.warning("A client's answer cannot be read; the question stays open.")
+            return None
+        return said.model_dump(mode="json")
+
+    async def _take(self, task_id: str, key: str, answer: Mapping[str, Any]) -> None:
+        try:
+            await self._calls.append(task_id, ev.InputAnswered(responses={key: answer}))
+        except AwhileError:  # the task has ended meanwhile: nobody wants to know any more
+            logger.debug("An answer came after its task had ended.", exc_info=True)
