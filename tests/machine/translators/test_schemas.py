@@ -201,3 +201,19 @@ def test_a_schema_of_two_hundred_tables_is_learnt_in_half_a_second() -> None:
     assert isinstance(found, Sql)
     # Ten times the target: other work shares the machine, and a blow-up would be far above.
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("name", ["%", "€", " ", "金額", "сумма", "\u202e", "😀"])
+def test_names_without_a_latin_letter_break_nothing(name: str) -> None:
+    """Ours: a spreadsheet's column may be named '%'. Not one question was answered then."""
+    columns = (
+        number("id"),
+        number(name),
+        TableColumn(name * 2, "DATE"),
+        TableColumn("day", "DATE"),
+    )
+    orders = Table(name, columns, ("id",), (ForeignKey((name,), "orders", ("id",)),), 5)
+    schema = Schema((orders, Table("orders", columns, ("id",), (), 5)))
+    assert examples(schema)
+    answer = BuiltInTranslator().translate("how many orders last month", schema, TODAY)
+    assert isinstance(answer, Sql | QuestionBack | Refusal)

@@ -40,7 +40,11 @@ def date_of(case: Case, table: str, mark: Mark) -> ColumnRef:
     if draft.date:
         return draft.date
     if draft.new:
-        own = [each for each in figures.dates(table) if column_words(each.column)[0] in _BEGAN]
+        own = [
+            each
+            for each in figures.dates(table)
+            if {*column_words(each.column)[:1]}.intersection(_BEGAN)
+        ]
         if len(own) != 1:
             raise Stuck(f"I do not know since when a row of {table} exists", draft.new.text)
         return own[0]

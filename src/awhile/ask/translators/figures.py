@@ -195,11 +195,7 @@ class Figures:
         if len(found) > 1:
             own = table_words(table)
             for word in (*own, *(f"{each}ed" for each in own), *_FIRST_DATES):
-                leading = [
-                    each
-                    for each in found
-                    if column_words(each.column)[0] == word or column_words(each.column) == (word,)
-                ]
+                leading = [each for each in found if column_words(each.column)[:1] == (word,)]
                 if len(leading) == 1:
                     return tuple(leading)
         return tuple(found)
@@ -263,7 +259,7 @@ class Figures:
             named = [
                 table.name
                 for table in self.schema.tables
-                if table_words(table.name)[-1] in _EVENT_WORDS
+                if set(table_words(table.name)[-1:]).intersection(_EVENT_WORDS)
             ]
             if len(named) != 1:
                 return None
@@ -290,8 +286,8 @@ class Figures:
         goods = [
             n
             for n in items
-            if table_words(n)[-1]
-            in ("product", "item", "article", "book", "track", "sku", "good", "car")
+            if set(table_words(n)[-1:])
+            & {"product", "item", "article", "book", "track", "sku", "good", "car"}
         ]
         item = items[0] if len(items) == 1 else (goods[0] if len(goods) == 1 else None)
         assert card.name == lines
@@ -306,8 +302,8 @@ def _product(table: Table) -> Product | None:
         for column in table.columns
         if column.kind in ("integer", "number") and column.name not in keys
     ]
-    quantities = [c for c, words in numeric if words[-1] == "quantity" or words == ("unit",)]
-    prices = [c for c, words in numeric if words[-1] == "price"]
+    quantities = [c for c, words in numeric if words[-1:] == ("quantity",) or words == ("unit",)]
+    prices = [c for c, words in numeric if words[-1:] == ("price",)]
     if len(prices) > 1:
         prices = [c for c in prices if "unit" in column_words(c.name)]
     if len(quantities) != 1 or len(prices) != 1:
