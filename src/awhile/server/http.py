@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from awhile.errors import SettingsError
+from awhile.server.middleware import TasksMiddleware
 from awhile.server.stream import KEEPALIVE_SECONDS, KeptAlive, check_keepalive
 
 if TYPE_CHECKING:
@@ -66,6 +67,17 @@ def http_app(
     return app
 
 
+def close_streams(server: MCPServer[Any]) -> None:
+    """End every open listen stream with its result, because the process is about to end.
+
+    An open stream keeps an HTTP server from stopping. `serve_http` does this by itself; where you
+    run your own, call it when the stop is asked: the lifespan's end comes too late.
+    """
+    for one in server.middleware:
+        if isinstance(one, TasksMiddleware):
+            one.listening.close()
+
+
 async def serve_http(
     server: MCPServer[Any],
     *,
@@ -109,20 +121,25 @@ async def serve_http(
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
     shown = f"[{host}]" if ":" in host else host
-    serving = _Announcing(config, on_ready, f"http://{shown}:{bound}{PATH}")
+    serving = _Serving(config, server, on_ready, f"http://{shown}:{bound}{PATH}")
     try:
         await serving.serve(sockets=[listening])
     finally:
         listening.close()
 
 
-class _Announcing(uvicorn.Server):
-    """A uvicorn server that says when it is ready."""
+class _Serving(uvicorn.Server):
+    """A uvicorn server that says when it is ready, and ends listen streams before it waits."""
 
     def __init__(
-        self, config: uvicorn.Config, on_ready: Callable[[str], None] | None, url: str
+        self,
+        config: uvicorn.Config,
+        server: MCPServer[Any],
+        on_ready: Callable[[str], None] | None,
+        url: str,
     ) -> None:
         super().__init__(config)
+        self._server = server
         self._on_ready = on_ready
         self._url = url
 
@@ -130,6 +147,10 @@ class _Announcing(uvicorn.Server):
         await super().startup(sockets)
         if self.started and self._on_ready is not None:
             self._on_ready(self._url)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        close_streams(self._server)
+        await super().shutdown(sockets)
 
 
 def _refuse_strangers(server: MCPServer[Any], host: str) -> None:

@@ -5,28 +5,86 @@ The SDK calls that surface provisional; every fact used here is a test in ``test
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import contextvars
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from awhile.server import listen
+from awhile.server.principal import can_be_told_apart
+from awhile.wire.v2025_11_25 import PROTOCOL_VERSION, capability
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from awhile.server.calls import Calls
 
+    Serve = Callable[[ServerRequestContext[Any, Any], CallNext], Awaitable[HandlerResult]]
+
+creating: contextvars.ContextVar[list[dict[str, Any]] | None] = contextvars.ContextVar(
+    "awhile_creating", default=None
+)
+"""Set for a call that asks to become a task; the interceptor puts the ``CreateTaskResult`` in. The
+SDK would refuse that as the result of ``tools/call`` (contract test)."""
+
 
 class TasksMiddleware:
-    """Serves ``taskIds`` on listen streams, which the SDK's own handler drops."""
+    """Rewrites what of both eras only a middleware can."""
 
-    def __init__(self, calls: Calls) -> None:
-        self._listening = listen.Listening(calls)
+    def __init__(self, calls: Calls, listening: listen.Listening) -> None:
+        self.listening = listening
+        self._calls = calls
+        self._serve: Mapping[tuple[str, str], Serve] = {
+            **dict.fromkeys(
+                ((listen.METHOD, version) for version in MODERN_PROTOCOL_VERSIONS), listening.serve
+            ),
+            ("tools/list", PROTOCOL_VERSION): self._with_task_support,
+            ("tools/call", PROTOCOL_VERSION): self._as_task,
+        }
 
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         """Pass everything on that is not ours."""
-        if ctx.method == listen.METHOD and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return await self._listening.serve(ctx, call_next)
-        return await call_next(ctx)
+        if ctx.method == "initialize":  # which version it will be, only its result says
+            return await self._with_capability(ctx, call_next)
+        serve = self._serve.get((ctx.method, ctx.protocol_version))
+        return await (call_next(ctx) if serve is None else serve(ctx, call_next))
+
+    async def _with_capability(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        result = cast("dict[str, Any]", await call_next(ctx))
+        if result["protocolVersion"] != PROTOCOL_VERSION:
+            return result
+        lists = can_be_told_apart(ctx, self._calls.principal(ctx))
+        capabilities = {**result["capabilities"], "tasks": capability(lists=lists)}
+        return {**result, "capabilities": capabilities}
+
+    async def _with_task_support(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        result = cast("dict[str, Any]", await call_next(ctx))
+        return {**result, "tools": [self._supported(tool) for tool in result["tools"]]}
+
+    def _supported(self, tool: dict[str, Any]) -> dict[str, Any]:
+        options = self._calls.options(tool["name"])
+        if options is None:
+            return tool
+        execution = {**tool.get("execution", {}), "taskSupport": options.task_support}
+        return {**tool, "execution": execution}
+
+    async def _as_task(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        if (ctx.params or {}).get("task") is None:
+            return await call_next(ctx)
+        made: list[dict[str, Any]] = []
+        token = creating.set(made)
+        try:
+            result = await call_next(ctx)
+        finally:
+            creating.reset(token)
+        return made[0] if made else result

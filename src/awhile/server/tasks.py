@@ -12,9 +12,13 @@ from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.server import principal as principals
 from awhile.server.calls import Calls
 from awhile.server.extension import TasksExtension
+from awhile.server.listen import Listening
 from awhile.server.middleware import TasksMiddleware
 from awhile.server.options import Rerun, TaskSupport, ToolOptions
 from awhile.server.program import ServerProgram
+from awhile.server.publishing import StoreBus
+from awhile.server.v2025 import Era2025
+from awhile.server.waiting import Waiting
 from awhile.server.wrap import run_parameters, wrapped
 from awhile.stores.open import open_store
 from awhile.tasks.record import DEFAULT_KEEP_MS
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerMiddleware, ServerRequestContext
     from mcp.server.extension import Extension
     from mcp.server.mcpserver import Context, MCPServer
+    from mcp.server.subscriptions import ServerEvent, SubscriptionBus
 
     from awhile.stores.contract import Store, TaskStore
     from awhile.tasks import TaskRecord
@@ -54,6 +59,14 @@ class Tasks:
         slots: how many bodies run at once in this process; more wait as tasks.
         lease_seconds: how long a task may say ``working`` after its process vanished.
         drain_seconds: how long bodies get to end when the server is stopped.
+        inline_limit_seconds: how long a call of a client that takes no tasks waits for its answer;
+            then it says that the work goes on, and under which id. Many hosts wait 60 s at most.
+        abandoned_seconds: how long such a call's work goes on after its client has left, where
+            leaving does not mean cancelling (2025-11-25).
+        companion_tools: offer ``task_result``, ``task_cancel`` and ``task_list`` beside the task
+            tools, for hosts without task support; without them, those wait for as long as it takes.
+        listen_seconds: how long a listen stream lives; its client then opens another.
+        listen_streams: how many listen streams are served at once; 0 serves none.
         principal: who is calling; the default is the verified bearer token, else anonymous.
         now_ms: the clock, Unix milliseconds.
 
@@ -68,6 +81,11 @@ class Tasks:
         slots: int = 32,
         lease_seconds: float = 6.0,
         drain_seconds: float = 5.0,
+        inline_limit_seconds: float = 45.0,
+        abandoned_seconds: float = 60.0,
+        companion_tools: bool = True,
+        listen_seconds: float = 3600.0,
+        listen_streams: int = 1024,
         principal: Callable[[ServerRequestContext[Any, Any]], str] = principals.principal,
         now_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
@@ -79,7 +97,17 @@ class Tasks:
         self._drain_seconds = drain_seconds
         self._now_ms = now_ms
         self._tools: dict[str, ToolOptions] = {}
-        self._calls = Calls(self._tools, principal, now_ms)
+        waiting = Waiting(
+            inline_limit_seconds=inline_limit_seconds,
+            abandoned_seconds=abandoned_seconds,
+            companion_tools=companion_tools,
+            listen_seconds=listen_seconds,
+            listen_streams=listen_streams,
+        )
+        self._bus = StoreBus(now_ms)
+        self._published: SubscriptionBus | None = None
+        self._calls = Calls(self._tools, principal, now_ms, waiting)
+        self._legacy = Era2025(self._calls)
 
     @property
     def store(self) -> TaskStore:
@@ -109,6 +137,23 @@ class Tasks:
         owner = self._calls.principal(ctx.request_context)
         return await self.store.find(owner=owner, tools=tools, after_rev=after_rev, limit=limit)
 
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell listeners that a list or a resource has changed; also from outside of a call.
+
+        Args:
+            event: ``ToolsListChanged()``, ``PromptsListChanged()``, ``ResourcesListChanged()`` or
+                ``ResourceUpdated(uri)``, of ``mcp.server.subscriptions``.
+
+        Raises:
+            SettingsError: `install` was not given ``subscriptions``, or the server is not running.
+        """
+        if self._published is None:
+            raise SettingsError(
+                "Nobody can listen for this: give install() subscriptions='store' (or a bus of "
+                "yours), so that it is advertised and carried."
+            )
+        await self._published.publish(event)
+
     async def mine(self, ctx: Context[Any, Any], task_id: str) -> TaskRecord | None:
         """The task, if it is the calling principal's own; None otherwise."""
         record = await self.store.get(task_id)
@@ -122,6 +167,7 @@ class Tasks:
         extensions: Sequence[Extension] = (),
         middleware: Sequence[ServerMiddleware[Any]] = (),
         lifespan: Lifespan | None = None,
+        subscriptions: Literal["store"] | SubscriptionBus | None = None,
     ) -> dict[str, Any]:
         """The keyword arguments that make an MCPServer serve tasks.
 
@@ -129,11 +175,23 @@ class Tasks:
             extensions: other extensions of yours, kept beside ours.
             middleware: your own middleware, kept outside ours.
             lifespan: your own lifespan; what it yields stays the lifespan context.
+            subscriptions: give it if your server publishes changes of its lists or resources
+                (``ctx.notify_tools_changed()``, ``tasks.publish(…)`` and their like): "store"
+                carries them to the listeners of every process on the store, a bus of yours
+                wherever it does. Without, only tasks can be listened to, and only that is
+                advertised.
         """
+        bus: SubscriptionBus | None = self._bus if subscriptions == "store" else subscriptions
+        if not self._calls.waiting.listen_streams:
+            bus = None
+        self._published = bus
+        listening = Listening(self._calls, bus)
         return {
-            "extensions": [TasksExtension(self._calls), *extensions],
-            "middleware": [*middleware, TasksMiddleware(self._calls)],
+            "extensions": [TasksExtension(self._calls, self._legacy), *extensions],
+            "middleware": [*middleware, TasksMiddleware(self._calls, listening)],
             "lifespan": self._lifespan(lifespan),
+            # The SDK advertises what its own handler of listen requests could deliver.
+            "subscriptions": bus or False,
         }
 
     def tool(
@@ -213,7 +271,8 @@ class Tasks:
 
     @asynccontextmanager
     async def _serving(self, server: MCPServer[Any], state: Any) -> AsyncGenerator[None]:
-        registered = {tool.name for tool in await server.list_tools()}
+        tools = await server.list_tools()
+        registered = {tool.name for tool in tools}
         missing = sorted(self._tools.keys() - registered)
         if missing:
             raise SettingsError(
@@ -238,7 +297,10 @@ class Tasks:
                 now_ms=self._now_ms,
             )
             await stack.enter_async_context(worker.running())
-            self._calls.open(store, worker)
+            if self._published is self._bus:
+                await stack.enter_async_context(self._bus.running(store))
+            await stack.enter_async_context(self._legacy.followers.running(store))
+            self._calls.open(store, worker, [one.name for one in tools if one.output_schema])
             stack.callback(self._calls.close)
             yield
 

@@ -20,10 +20,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class App:
     """An MCPServer with Tasks installed, to be given tools and then served."""
 
-    def __init__(self, store: Path, **settings: Any) -> None:
+    def __init__(
+        self, store: Path, *, install: dict[str, Any] | None = None, **settings: Any
+    ) -> None:
         self.store = store
         self.tasks = Tasks(f"sqlite:///{store}", **settings)
-        self.mcp: MCPServer[Any] = MCPServer("app", log_level="WARNING", **self.tasks.install())
+        installed = self.tasks.install(**(install or {}))
+        self.mcp: MCPServer[Any] = MCPServer("app", log_level="WARNING", **installed)
 
     def tool(self, **options: Any) -> Callable[[Function], Function]:
         """Register a task tool; see `Tasks.tool`."""

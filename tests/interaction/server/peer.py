@@ -142,7 +142,7 @@ class Peer:
         """The messages of one response as they come; leaving the block closes the connection."""
         response = await self._http.send(request, stream=True)
         try:
-            yield response.status_code, _messages(response)
+            yield response.status_code, messages_of(response)
         finally:
             await response.aclose()
 
@@ -250,7 +250,8 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def _messages(response: httpx2.Response) -> AsyncIterator[Json]:
+async def messages_of(response: httpx2.Response) -> AsyncIterator[Json]:
+    """The messages of one response, as they come."""
     if "event-stream" in response.headers.get("content-type", ""):
         async for line in response.aiter_lines():
             if line.startswith("data:") and line[5:].strip():

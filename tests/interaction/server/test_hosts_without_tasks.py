@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from awhile import Run, Tasks
 from awhile.errors import SettingsError
 from tests.interaction.server.conftest import App
-from tests.interaction.server.legacy import legacy
+from tests.interaction.server.legacy import Legacy
 from tests.interaction.server.peer import Json, Peer, accepted, until
 
 pytestmark = pytest.mark.anyio
@@ -65,15 +65,13 @@ async def test_A17_a_host_that_waits_a_minute_gets_the_result_of_a_longer_query(
 ) -> None:
     """Ours: field case A17, with the minute scaled down: no token, no task, a cap on the wait."""
     go = query(app)
-    cap = httpx2.Timeout(10 * LIMIT_SECONDS)
-    async with app.serving() as peer, legacy(peer.url, patience=10 * LIMIT_SECONDS) as old:
+    async with app.serving() as peer, httpx2.AsyncClient(timeout=10 * LIMIT_SECONDS) as http:
+        old = await Legacy(peer.url, http).opened()
+        new = Peer(peer.url, http, declares=False)
 
         async def call(tool: str, **arguments: Any) -> Json:
-            params = {"name": tool, "arguments": arguments}
-            if era == "2025-11-25":
-                return (await old.ask("tools/call", params))["result"]
-            async with httpx2.AsyncClient(timeout=cap) as http:
-                return (await Peer(peer.url, http, declares=False).call(tool, **arguments)).result
+            host = old if era == "2025-11-25" else new
+            return (await host.call(tool, **arguments)).result
 
         first = await call("query")
         task_id = id_in(first)
