@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.streams.text
 import httpx2
 import pytest
 from mcp.client import Client
@@ -370,3 +373,29 @@ async def test_a_left_stream_leaves_nothing_behind(app: App) -> None:
 
 def _tasks() -> int:
     return len(anyio.get_running_tasks())
+
+
+async def test_a_signal_ends_streams_first_and_the_process_within_two_seconds(
+    tmp_path: Path,
+) -> None:
+    """Spec: subscriptions, Graceful Closure. Ours: an open stream does not hold the process."""
+    store = f"sqlite:///{tmp_path / 'tasks.db'}"
+    command = [sys.executable, "-m", "tests.interaction.server.stopping_server", store]
+    async with await anyio.open_process(command, stderr=None) as process:
+        assert process.stdout is not None
+        url = (await anyio.streams.text.TextReceiveStream(process.stdout).receive()).strip()
+        async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
+            peer = Peer(url, http)
+            async with (
+                listening(peer, taskIds=["x"]) as first,
+                listening(peer, taskIds=["y"]) as second,
+            ):
+                for stream in (first, second):
+                    await stream.acknowledged()
+                process.terminate()
+                began = time.monotonic()
+                for stream in (first, second):
+                    await stream.farewell()
+                with anyio.fail_after(PATIENCE_SECONDS):
+                    await process.wait()
+                assert time.monotonic() - began < 2
