@@ -170,16 +170,21 @@ def servers_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
 APP = ("app", "--port=0", "--page-port=0")
 
 
-def test_the_app_prints_the_pages_address_and_ends_both_processes(place: Place) -> None:
-    """Ours: without its key the page says 401."""
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_app_prints_the_pages_address_and_ends_both_processes(
+    place: Place, ending: signal.Signals
+) -> None:
+    """Ours: without its key the page says 401; no traceback is left behind."""
     with place.started(*APP) as app:
         assert app.stdout is not None
         url = app.stdout.readline().strip()
         assert "?token=" in url
         assert answers(url) == 401
         (server,) = servers_of(app)
-        app.send_signal(signal.SIGINT)
+        app.send_signal(ending)
         assert app.wait(STOP_SECONDS) == 0
+        assert app.stderr is not None
+        assert "Traceback" not in app.stderr.read()
         assert not server.is_running()
         assert answers(url) == 0
 

@@ -49,6 +49,10 @@ def app(
         anyio.run(_app, effective)
     except KeyboardInterrupt:
         stopped()
+    except BaseExceptionGroup as group:
+        # SIGTERM unwinds as SystemExit, which the task group wraps like any error.
+        if group.split(SystemExit)[1] is not None:
+            raise
 
 
 async def _app(effective: Effective) -> None:
