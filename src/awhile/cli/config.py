@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from awhile.cli.screen import out
 from awhile.cli.settings import ENTRIES, Effective, as_text, read_settings
+
+ALIGNED_LETTERS = 32
+"""A longer value pushes what stands after it to the right."""
 
 
 def config(
@@ -23,22 +25,22 @@ def config(
         out().print(json.dumps(_as_json(effective), indent=2), soft_wrap=True, highlight=False)
         return
     screen = out()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("Setting", no_wrap=True)
-    table.add_column("Value", overflow="fold")
-    table.add_column("From", overflow="fold")
+    rows = [("Setting", "Value", "From", False)]
     for name in ENTRIES:
-        set_by_hand = effective.given(name)
         value = getattr(effective.settings, name)
         shown = ENTRIES[name].default_words if value is None else as_text(value)
-        table.add_row(
-            Text(name),
-            Text(shown, style="bold" if set_by_hand else ""),
-            Text(effective.origins[name], style="" if set_by_hand else "dim"),
-        )
-    screen.print(table)
+        rows.append((name, shown, effective.origins[name], effective.given(name)))
+    # Not a table of rich: it folds what is wider than the terminal, and a folded path is no path.
+    first = max(len(name) for name, *_ in rows)
+    second = max(len(value) for _, value, *_ in rows if len(value) <= ALIGNED_LETTERS)
+    for name, value, origin, set_by_hand in rows:
+        line = Text(f"{name:<{first}}  ")
+        line.append(f"{value:<{second}}", style="bold" if set_by_hand else "")
+        line.append(f"  {origin}", style="" if set_by_hand else "dim")
+        screen.print(line, soft_wrap=True)
     there = "" if effective.config_file.exists() else " (not there)"
-    screen.print(Text(f"\nSettings file: {effective.config_file}{there}", style="dim"))
+    where = Text(f"\nSettings file: {effective.config_file}{there}", style="dim")
+    screen.print(where, soft_wrap=True)
     for variable, near in effective.unused_variables.items():
         meant = f"; did you mean {near}?" if near else "."
         screen.print(Text(f"{variable} is set but is no setting{meant}", style="yellow"))

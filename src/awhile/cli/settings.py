@@ -170,7 +170,7 @@ class Settings:
         None,
         "The MCP server that ask, tasks, attach and cancel talk to.",
         otherwise="there would be nothing to talk to",
-        words="one that is running here, else one started for the purpose",
+        words="one running here, else (not for tasks) a new one",
         also=("--url",),
     )
     slots: int = setting(

@@ -64,8 +64,8 @@ async def reached(
             return
         if not start:
             raise Unreachable(
-                "No server is running here. Start one with `awhile app` or `awhile serve`, or name "
-                "one with --url."
+                "No server is running here, and only a server lists the runs it keeps. Start "
+                "one with `awhile app` or `awhile serve`, or name one with --url."
             )
         if err().is_terminal:
             say("No server is running here; starting one.", aside=True)

@@ -163,7 +163,7 @@ async def sample_path(settings: Settings) -> Path:
         def report(done: float, total: float | None, message: str | None) -> None:
             if not bar.live.is_started:
                 if not bar.console.is_terminal:
-                    bar.console.print("Making the sample; it takes a while.")
+                    bar.console.print("Making the sample, once; this takes some seconds.")
                 shown.enter_context(bar)
             bar.update(task, completed=done, total=total, description=message or "")
 
