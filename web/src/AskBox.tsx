@@ -43,7 +43,7 @@ export function AskBox(props: {
           type="text"
           autoComplete="off"
           enterKeyHint="send"
-          placeholder="Ask your database in plain words"
+          placeholder="Ask in plain words"
           onChange={(event) => setText(event.target.value)}
         />
       )}

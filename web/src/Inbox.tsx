@@ -9,11 +9,11 @@ import { pathOf } from './path.ts'
 import type { SeenRun } from './types.ts'
 import { duration, percentInWords, ticking, titleOf } from './words.ts'
 
-const GROUPS = ['Needs you', 'Running', 'Finished'] as const
+const GROUPS = ['Needs you', 'Running', 'Ended'] as const
 
 function groupOf(run: SeenRun): (typeof GROUPS)[number] {
   if (run.status === 'input_required') return 'Needs you'
-  return run.status === 'working' ? 'Running' : 'Finished'
+  return run.status === 'working' ? 'Running' : 'Ended'
 }
 
 export function Inbox(props: { current: string | null; fresh: boolean }): ReactNode {

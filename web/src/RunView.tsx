@@ -90,7 +90,7 @@ function Missing(props: { error: Error | null }): ReactNode {
   return (
     <section className="front">
       <h1>{gone ? 'No such run' : 'This run cannot be shown'}</h1>
-      <p>{props.error.message}</p>
+      <p>{gone ? 'It may have been deleted; ask its question again.' : props.error.message}</p>
       <p>
         <Link to="/">All questions</Link>
       </p>
