@@ -119,6 +119,26 @@ async def test_the_card_is_read_again_when_the_file_has_changed(file: Path) -> N
     await engine.close()
 
 
+async def test_a_file_put_in_its_place_is_what_the_next_question_reads(
+    file: Path, tmp_path: Path
+) -> None:
+    """Ours: a nightly build is renamed into place; its old self stays readable, but is gone."""
+    engine = DuckDBEngine(file)
+    await engine.open()
+    await engine.describe()
+    assert await ask(engine, "SELECT * FROM t", tmp_path) == 1
+    new = tmp_path / "new.duckdb"
+    with duckdb.connect(new) as connection:
+        connection.execute("CREATE TABLE u AS SELECT * FROM range(3)")
+    await anyio.Path(new).replace(file)
+    assert (await engine.describe()).table("u") is not None
+    assert await ask(engine, "SELECT * FROM u", tmp_path) == 3
+    await anyio.Path(file).unlink()
+    with pytest.raises(DatabaseNotOpened, match="there is no file"):
+        await ask(engine, "SELECT * FROM u", tmp_path)
+    await engine.close()
+
+
 async def test_declared_keys_are_reported_as_declared(tmp_path: Path) -> None:
     path = tmp_path / "keys.duckdb"
     with duckdb.connect(path) as connection:

@@ -217,3 +217,21 @@ def test_names_without_a_latin_letter_break_nothing(name: str) -> None:
     assert examples(schema)
     answer = BuiltInTranslator().translate("how many orders last month", schema, TODAY)
     assert isinstance(answer, Sql | QuestionBack | Refusal)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["how many orders with ship country Germany", "ship country Germany orders"],
+)
+def test_a_value_of_two_columns_is_of_the_one_that_was_named(question: str) -> None:
+    """Ours: it ended in an IndexError."""
+    columns = (
+        number("order_id"),
+        text("ship_country", "Germany", "France"),
+        text("bill_country", "Germany", "France"),
+    )
+    schema = Schema((Table("orders", columns, ("order_id",), (), 5),))
+    answer = BuiltInTranslator().translate(question, schema, TODAY)
+    assert isinstance(answer, Sql)
+    assert "ship_country = 'Germany'" in answer.sql
+    assert "bill_country =" not in answer.sql

@@ -122,6 +122,8 @@ def _choose(
     sure: Sequence[tuple[int, str]],
     joins: Joins,
 ) -> _S | None:
+    if len(senses) == 1:
+        return senses[0]
     for anchors in (named, sure):
         if not anchors:
             continue

@@ -41,6 +41,7 @@ from awhile.ask.engines.duckdb.messages import (
     ToRun,
     WorkerSettings,
 )
+from awhile.ask.engines.duckdb.stamp import stamp_of
 from awhile.ask.engines.errors import (
     DatabaseNotOpened,
     EngineLost,
@@ -133,7 +134,7 @@ class DuckDBEngine:
 
     async def describe(self) -> Schema:
         """The schema card; read again only when the file has changed."""
-        stamp = self._stamp()
+        stamp = stamp_of(self._database)
         if self._described is None or self._described[0] != stamp:
             described = await self._order(ToDescribe(_DESCRIBE_SECONDS), Described)
             self._described = (stamp, described.schema)
@@ -246,10 +247,6 @@ class DuckDBEngine:
             shutil.rmtree(spill, ignore_errors=True)
             raise
         return _Worker(child, settings)
-
-    def _stamp(self) -> object:
-        stat = self._database.stat() if self._database.exists() else None
-        return stat and (stat.st_mtime_ns, stat.st_size)
 
 
 class _Worker:

@@ -32,6 +32,7 @@ from awhile.ask.engines.duckdb.messages import (
     WorkerSettings,
 )
 from awhile.ask.engines.duckdb.place import place_of
+from awhile.ask.engines.duckdb.stamp import stamp_of
 from awhile.ask.engines.parquet import ParquetResult
 from awhile.processes import Link
 
@@ -98,6 +99,7 @@ class _Worker:
         self._settings = settings
         self._orders: queue.SimpleQueue[ToOpen | ToDescribe | ToRun] = queue.SimpleQueue()
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._opened: object = None
         self._stop_asked = threading.Event()
         self._idle = threading.Event()
         self._idle.set()
@@ -144,9 +146,15 @@ class _Worker:
             self._connection = None
 
     def _carry_out(self, order: ToOpen | ToDescribe | ToRun) -> object:
+        found = stamp_of(self._settings.database)
+        if found != self._opened:
+            # Replaced, since nobody writes to a file that is open here: the old one, which has no
+            # name any more, would be read for as long as one question follows another.
+            self._release()
         try:
             if self._connection is None:
                 self._connection = connect(self._settings)
+                self._opened = found
         except duckdb.Error as error:
             return NotOpened(_plain(error).message)
         try:
