@@ -92,6 +92,11 @@ class Running:
             self._adopt(await self._store.create(record))
             return True
 
+    @property
+    def asks(self) -> bool:
+        """Whether the body has asked its caller something, which takes a row."""
+        return self._wants_row
+
     def stop(self) -> None:
         """Ask the body to stop; a running ladder climbs on by itself. Safe to call again."""
         self._stopping = True
