@@ -48,6 +48,10 @@ class StopAsked(AwhileError):
     """Raised inside a body that was told to stop, by `Run.check`. Let it pass."""
 
 
+class NoAnswer(AwhileError):
+    """The body asked its caller something, and the time for an answer has passed."""
+
+
 class CannotAsk(AwhileError):
     """The body wanted to ask its caller something, but this caller cannot be asked."""
 
@@ -60,4 +64,13 @@ def internal_error(message: str, *, reason: str | None = None) -> Raised:
     return Raised(error=error, message=message)
 
 
-__all__ = ["CannotAsk", "Ending", "Halted", "Raised", "Returned", "StopAsked", "internal_error"]
+__all__ = [
+    "CannotAsk",
+    "Ending",
+    "Halted",
+    "NoAnswer",
+    "Raised",
+    "Returned",
+    "StopAsked",
+    "internal_error",
+]

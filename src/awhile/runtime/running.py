@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -12,20 +13,32 @@ import anyio
 from awhile.errors import IllegalEvent, StoreError, TaskNotFound
 from awhile.runtime.bell import Bell
 from awhile.runtime.cancel import climb
-from awhile.runtime.ending import CannotAsk, Halted, Raised, Returned, StopAsked, internal_error
+from awhile.runtime.ending import (
+    CannotAsk,
+    Halted,
+    NoAnswer,
+    Raised,
+    Returned,
+    StopAsked,
+    internal_error,
+)
+from awhile.runtime.limits import worked_for
 from awhile.runtime.progress import INTERVAL_SECONDS, Report
 from awhile.runtime.run import Run, current_run
 from awhile.tasks import Event, Status, StoppedHow, apply
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Generator, Mapping
 
     from awhile.runtime.ending import Ending
+    from awhile.runtime.limits import Limits
     from awhile.stores.contract import TaskStore
     from awhile.tasks import TaskRecord
 
 logger = logging.getLogger(__name__)
+
+NOT_STOPPED = "It could not be stopped, and may still be having effects."
 
 STORE_RETRY_SECONDS = 1.0
 """How long to wait before an ending that the store could not take is written again."""
@@ -44,7 +57,7 @@ class Running:
         owner: str,
         store: TaskStore,
         now_ms: Callable[[], int],
-        give_up_seconds: float,
+        limits: Limits,
         may_ask: bool,
     ) -> None:
         self.run = Run(owner=owner, asker=self._ask)
@@ -55,7 +68,7 @@ class Running:
         self._body = body
         self._store = store
         self._now_ms = now_ms
-        self._give_up_seconds = give_up_seconds
+        self._limits = limits
         self._may_ask = may_ask
         self._wants_row = False
         self._stopping = False
@@ -68,6 +81,9 @@ class Running:
         self._turn = self.run.turn
         self._answers = Bell()
         self._asked = 0
+        self._waiting = 0
+        self._overdue: Raised | None = None
+        """Why the body was told to stop, if it had worked for longer than it may."""
         self._keys: set[str] = set()
 
     # --- the caller's side ----------------------------------------------------------------
@@ -128,13 +144,16 @@ class Running:
         try:
             async with anyio.create_task_group() as beside, anyio.create_task_group() as ladder:
                 beside.start_soon(self._write_steps)
+                beside.start_soon(self._keep_to_the_time)
                 ladder.start_soon(self._stop_when_asked)
                 ending = await self._perform()
                 beside.cancel_scope.cancel()
                 if not self._stopping:
                     ladder.cancel_scope.cancel()
             if self.run.halted:
-                ending = Halted(how=self.run.stopped_how or StoppedHow.COROUTINE_ENDED)
+                ending = self._overdue or Halted(
+                    how=self.run.stopped_how or StoppedHow.COROUTINE_ENDED
+                )
             with anyio.CancelScope(shield=True):
                 async with self._row_lock:
                     self.ending = ending
@@ -192,14 +211,38 @@ class Running:
             await climb(self.run)
             patience.cancel_scope.cancel()
 
+    async def _keep_to_the_time(self) -> None:
+        seconds = self._limits.work_seconds
+        if seconds is None:
+            return
+        await self._until(lambda: self.run.started)
+        await worked_for(seconds, lambda: self._waiting > 0, self._until)
+        if not self._stopping:
+            self._overdue = internal_error(
+                f"This had worked for {seconds:g} s, which is as long as its tool may, and was "
+                "stopped.",
+                reason="work_deadline",
+            )
+            self.stop()
+
     async def _give_up(self) -> None:
-        await anyio.sleep(self._give_up_seconds)
-        if self.record is None or not self.record.cancel_asked or self._fenced or self._row_ended:
+        await anyio.sleep(self._limits.give_up_seconds)
+        if self.record is None or self._fenced or self._row_ended:
+            return
+        generation = self.record.generation
+        event: ev.GaveUp | ev.Failed
+        if self.record.cancel_asked:
+            event = ev.GaveUp(generation=generation)
+        elif self._overdue is not None:
+            words = f"{self._overdue.message} {NOT_STOPPED}"
+            error = {**self._overdue.error, "message": words}
+            event = ev.Failed(generation=generation, error=error, message=words, stopped=False)
+        else:
             return
         # Shielded: whether it was written decides what the last word may be.
         with anyio.CancelScope(shield=True):
             self._row_ended = True  # first, so that the ending it writes is not taken for a loss
-            if not await self._insist(ev.GaveUp(generation=self.record.generation)):
+            if not await self._insist(event):
                 self._row_ended = False
                 self._end_before_the_body(await self._store.get(self.record.task_id))
 
@@ -322,20 +365,36 @@ class Running:
         generation = self.record.generation
         seen = self._answers.count
         await self._write_what_was_said()  # else an old step would hide that an answer is wanted
-        asked = ev.InputAsked(generation=generation, key=name, request=request)
+        patience = self._limits.answer_seconds
+        by_ms = None if patience is None else self._now_ms() + round(patience * 1000)
+        asked = ev.InputAsked(generation=generation, key=name, request=request, answer_by_ms=by_ms)
         if not await self._append(asked):
             raise StopAsked("This run is no longer the task's, so nobody can be asked.")
         try:
-            while self.record.inputs[name].outstanding:
-                seen = await self._answers.wait(seen)
-        except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                keys = frozenset({name})
-                await self._append(ev.InputWithdrawn(generation=generation, keys=keys))
-            raise
+            with anyio.move_on_after(patience) as in_time, self._work_paused():
+                while self.record.inputs[name].outstanding:
+                    seen = await self._answers.wait(seen)
+        finally:
+            if self.record.inputs[name].outstanding:  # cancelled, or in vain
+                with anyio.CancelScope(shield=True):
+                    keys = frozenset({name})
+                    await self._append(ev.InputWithdrawn(generation=generation, keys=keys))
+        if in_time.cancelled_caught and self.record.inputs[name].withdrawn:
+            raise NoAnswer(f"Nobody answered within {patience:g} s, so this could not go on.")
         if self.record.inputs[name].withdrawn:
             raise StopAsked("The task ended before its question was answered.")
         return self.record.inputs[name].response
+
+    @contextmanager
+    def _work_paused(self) -> Generator[None]:
+        """Waiting for an answer is no work: the time it takes does not count."""
+        self._waiting += 1
+        self._turn.ring()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            self._turn.ring()
 
     def _adopt(self, record: TaskRecord) -> None:
         self.record = record

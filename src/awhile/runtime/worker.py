@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from awhile.runtime.ending import Raised, Returned
+    from awhile.runtime.limits import Limits
     from awhile.runtime.run import Run
     from awhile.stores.contract import Store
 
@@ -67,8 +68,8 @@ class Program(Protocol):
         """Whether the task's caller can answer questions of its body."""
         ...
 
-    def give_up_seconds(self, tool: str) -> float:
-        """How long after a stop was asked the tool's work is reported as not stoppable."""
+    def limits(self, tool: str) -> Limits:
+        """How long the tool's work may take."""
         ...
 
 
@@ -231,7 +232,7 @@ class Worker:
             owner=owner,
             store=self._store,
             now_ms=self._now_ms,
-            give_up_seconds=self._program.give_up_seconds(tool),
+            limits=self._program.limits(tool),
             may_ask=may_ask,
         )
         if record is not None:

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
-from awhile.runtime.ending import Halted, Raised, Returned, internal_error
+from awhile.runtime.ending import Halted, NoAnswer, Raised, Returned, internal_error
 from awhile.runtime.progress import readable
 from awhile.tasks import Status
 
@@ -75,6 +75,11 @@ def _own_cancels() -> Generator[None]:
         if task and anyio.current_effective_deadline() != -math.inf:  # else it comes from outside
             while task.cancelling() > before:
                 task.uncancel()
+
+
+def unanswered(late: NoAnswer) -> MCPError:
+    """A question that nobody answered in time, as the protocol error its task ends in."""
+    return _as_mcp_error(internal_error(str(late), reason="answer_deadline").error, str(late))
 
 
 def first_text(result: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from awhile.errors import SettingsError
+from awhile.runtime.limits import Limits
 
 if TYPE_CHECKING:
     from awhile.runtime.bodies import RunIn
@@ -35,13 +36,17 @@ class ToolOptions:
     keep_seconds: float | None
     give_up_seconds: float
     grace_seconds: float
+    work_seconds: float | None
+    answer_seconds: float | None
 
     def __post_init__(self) -> None:
         bounds = {
             "inline_seconds": (self.inline_seconds, 0, 3600),
             "give_up_seconds": (self.give_up_seconds, 0.1, 86_400),
             "grace_seconds": (self.grace_seconds, 0, 3600),
-            "keep_seconds": (self.keep_seconds or 0, 0, 10 * 365 * 86_400),
+            "work_seconds": (self.work_seconds, 0.01, 365 * 86_400),
+            "answer_seconds": (self.answer_seconds, 0.01, 365 * 86_400),
+            "keep_seconds": (self.keep_seconds, 0, 10 * 365 * 86_400),
         }
         if self.task_support == "forbidden" and self.kept == "always":
             raise SettingsError(
@@ -49,7 +54,7 @@ class ToolOptions:
                 "one. Leave one of the two out."
             )
         for name, (value, low, high) in bounds.items():
-            if not low <= value <= high:
+            if value is not None and not low <= value <= high:
                 raise SettingsError(
                     f"{name} of tool {self.name!r} is {value!r}; it has to be between {low} and "
                     f"{high} seconds."
@@ -64,6 +69,15 @@ class ToolOptions:
     def waits_inline(self) -> bool:
         """Whether a caller may have to wait on its stream for a body that ends with it."""
         return self.task_support != "required" and self.kept == "when_slow"
+
+    @property
+    def limits(self) -> Limits:
+        """How long the work may take."""
+        return Limits(
+            give_up_seconds=self.give_up_seconds,
+            work_seconds=self.work_seconds,
+            answer_seconds=self.answer_seconds,
+        )
 
     @property
     def keep_ms(self) -> int | None:

@@ -15,7 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.transport_context import TransportContext
 from mcp_types import INVALID_REQUEST, ErrorData
 
-from awhile.runtime.ending import CannotAsk
+from awhile.runtime.ending import CannotAsk, NoAnswer
+from awhile.server.endings import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,6 +88,8 @@ class RunOutbound:
             answer = dict(await self._run.ask({"method": method, "params": dict(params or {})}))
         except CannotAsk as cannot:
             raise MCPError(code=INVALID_REQUEST, message=str(cannot)) from cannot
+        except NoAnswer as late:
+            raise unanswered(late) from late
         if answer.keys() == {"error"}:  # see `refusal`; no answer of any method looks like this
             raise MCPError.from_error_data(ErrorData.model_validate(answer["error"]))
         return answer

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from awhile.runtime.ending import Raised, Returned
+    from awhile.runtime.limits import Limits
     from awhile.runtime.run import Run
     from awhile.server.options import ToolOptions
     from awhile.tasks import TaskRecord
@@ -49,9 +50,9 @@ class ServerProgram:
         """The names of the task tools."""
         return frozenset(self._options)
 
-    def give_up_seconds(self, tool: str) -> float:
-        """How long after a stop was asked this tool's work is reported as not stoppable."""
-        return self._options[tool].give_up_seconds
+    def limits(self, tool: str) -> Limits:
+        """How long this tool's work may take."""
+        return self._options[tool].limits
 
     def may_ask(self, record: TaskRecord) -> bool:
         """Whether the task's caller can answer questions of its body."""

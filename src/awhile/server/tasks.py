@@ -207,6 +207,8 @@ class Tasks:
         keep_seconds: float | None = DEFAULT_KEEP_MS / 1000,
         give_up_seconds: float = 60.0,
         grace_seconds: float = 2.0,
+        work_seconds: float | None = None,
+        answer_seconds: float | None = None,
     ) -> Callable[[Function], Function]:
         """Declare a tool's calls as possibly long. Goes under ``@mcp.tool()``.
 
@@ -225,6 +227,12 @@ class Tasks:
             keep_seconds: how long a result lives after the end; None for ever.
             give_up_seconds: how long after a stop was asked the task is ended as *not stopped*.
             grace_seconds: how long a child process gets to end by itself before it is killed.
+            work_seconds: how long a body may work before it is stopped and its task ends
+                ``failed`` (reason ``work_deadline``). Time spent waiting for an answer does not
+                count. None: for as long as it takes.
+            answer_seconds: how long a question of the body waits for its answer; then its task ends
+                ``failed`` (reason ``answer_deadline``), unless the body goes on by itself. None:
+                until somebody answers or stops it.
 
         Raises:
             SettingsError: the combination cannot work.
@@ -251,6 +259,8 @@ class Tasks:
                 keep_seconds=keep_seconds,
                 give_up_seconds=give_up_seconds,
                 grace_seconds=grace_seconds,
+                work_seconds=work_seconds,
+                answer_seconds=answer_seconds,
             )
             self._tools[tool_name] = options
             return wrapped(function, options)  # type: ignore[return-value]

@@ -14,8 +14,9 @@ from mcp.shared.exceptions import MCPError
 
 from awhile.errors import AwhileError, SettingsError
 from awhile.runtime.bodies import CHILD_FUNCTION, ChildRaised, ChildRun, perform
-from awhile.runtime.ending import StopAsked
+from awhile.runtime.ending import NoAnswer, StopAsked
 from awhile.runtime.run import Run, current_run
+from awhile.server.endings import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,8 @@ def wrapped(function: Callable[..., Any], options: ToolOptions) -> Callable[...,
             )
         except (MCPError, ToolError, ResourceError):
             raise
+        except NoAnswer as late:
+            raise unanswered(late) from late
         except StopAsked as stopped:  # the run knows; this only keeps it from looking like a crash
             raise ToolError(str(stopped)) from stopped
         except ChildRaised as raised:

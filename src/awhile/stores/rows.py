@@ -264,6 +264,7 @@ def _inputs_json(inputs: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
             "response": one.response,
             "closed_at_ms": one.closed_at_ms,
             "withdrawn": one.withdrawn,
+            **({} if one.answer_by_ms is None else {"answer_by_ms": one.answer_by_ms}),
         }
         for key, one in inputs.items()
     }

@@ -55,6 +55,8 @@ class InputAsked:
     generation: int
     key: str
     request: Mapping[str, Any]
+    answer_by_ms: int | None = None
+    """Until when an answer is waited for; None: until it comes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,8 @@ class Failed:
     generation: int
     error: Mapping[str, Any]
     message: str
+    stopped: bool = True
+    """False: the work was told to stop in vain, and is still running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,8 @@ class Input:
 
     request: Mapping[str, Any]
     asked_at_ms: int
+    answer_by_ms: int | None = None
+    """Until when an answer is waited for; None: until it comes."""
     response: Any = None
     closed_at_ms: int | None = None
     """When it was answered or withdrawn; None while it is outstanding."""

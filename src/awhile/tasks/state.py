@@ -182,7 +182,7 @@ def _input_asked(record: TaskRecord, event: ev.InputAsked, at_ms: int) -> TaskRe
         raise IllegalEvent(
             f"The input key {event.key!r} was used before in this task; ask under a new key."
         )
-    asked = Input(request=event.request, asked_at_ms=at_ms)
+    asked = Input(request=event.request, asked_at_ms=at_ms, answer_by_ms=event.answer_by_ms)
     words = record.status_message if record.cancel_asked else "Waiting for your answer."
     return replace(
         record,
@@ -252,7 +252,8 @@ def _failed(record: TaskRecord, event: ev.Failed, at_ms: int) -> TaskRecord:
         status=Status.FAILED,
         status_message=event.message,
         error=event.error,
-        stopped_at_ms=at_ms,
+        stopped_at_ms=at_ms if event.stopped else None,
+        stopped_how=None if event.stopped else StoppedHow.NOT_STOPPED,
     )
 
 

@@ -36,6 +36,7 @@ def write_run(task: Snapshot) -> dict[str, Any]:
                 for step in task.steps
             ]
             or None,
+            "answerBy": _maybe_write(task.answer_by_ms),
             "cancelAskedAt": _maybe_write(task.cancel_asked_at_ms),
             "stoppedAt": _maybe_write(task.stopped_at_ms),
             "stoppedHow": task.stopped_how.value if task.stopped_how else None,
@@ -52,6 +53,7 @@ def read_run(meta: Any) -> dict[str, Any]:
     return {
         "progress": _read_progress(run.get("progress")),
         "steps": _read_steps(run.get("steps")),
+        "answer_by_ms": maybe_instant(run.get("answerBy")),
         "cancel_asked_at_ms": maybe_instant(run.get("cancelAskedAt")),
         "stopped_at_ms": maybe_instant(run.get("stoppedAt")),
         "stopped_how": StoppedHow(how) if isinstance(how, str) and how in set(StoppedHow) else None,

@@ -32,6 +32,7 @@ class Snapshot:
 
     progress: Progress | None = None
     steps: tuple[Step, ...] = ()
+    answer_by_ms: int | None = None
     cancel_asked_at_ms: int | None = None
     stopped_at_ms: int | None = None
     stopped_how: StoppedHow | None = None
@@ -53,6 +54,10 @@ def snapshot_of(record: TaskRecord, *, poll_interval_ms: int) -> Snapshot:
         input_requests={key: one.request for key, one in record.outstanding.items()},
         progress=record.progress,
         steps=record.steps,
+        answer_by_ms=min(
+            (one.answer_by_ms for one in record.outstanding.values() if one.answer_by_ms),
+            default=None,
+        ),
         cancel_asked_at_ms=record.cancel_asked_at_ms,
         stopped_at_ms=record.stopped_at_ms,
         stopped_how=record.stopped_how,

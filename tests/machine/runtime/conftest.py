@@ -13,6 +13,7 @@ import pytest
 
 from awhile.errors import StoreError
 from awhile.runtime.ending import Raised, Returned
+from awhile.runtime.limits import Limits
 from awhile.runtime.run import Run
 from awhile.runtime.worker import Worker, new_task_id, wall_clock_ms
 from awhile.stores.sqlite import SqliteStore
@@ -28,9 +29,9 @@ PATIENCE_SECONDS = 10
 class Bodies:
     """A program of named bodies; implements `awhile.runtime.worker.Program`."""
 
-    def __init__(self, *, give_up: float = 60, **bodies: Body) -> None:
+    def __init__(self, *, give_up: float = 60, work: float | None = None, **bodies: Body) -> None:
         self.bodies = bodies
-        self.give_up = give_up
+        self._limits = Limits(give_up_seconds=give_up, work_seconds=work)
 
     @property
     def tools(self) -> Collection[str]:
@@ -42,8 +43,8 @@ class Bodies:
     def may_ask(self, record: TaskRecord) -> bool:
         return True
 
-    def give_up_seconds(self, tool: str) -> float:
-        return self.give_up
+    def limits(self, tool: str) -> Limits:
+        return self._limits
 
 
 class Store(SqliteStore):
