@@ -8,14 +8,20 @@ from rich.text import Text
 from awhile.errors import AwhileError
 
 
+class _Screen(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the error through; rich ends the program itself, with whatever is under way in it."""
+        raise  # rich calls this while it handles the error
+
+
 def out() -> Console:
     """Standard output, for what was asked for. Data is never read as markup."""
-    return Console(markup=False, highlight=False, emoji=False)
+    return _Screen(markup=False, highlight=False, emoji=False)
 
 
 def err() -> Console:
     """Standard error, for everything said about the work."""
-    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+    return _Screen(stderr=True, markup=False, highlight=False, emoji=False)
 
 
 def say(text: str, *, aside: bool = False) -> None:

@@ -182,10 +182,12 @@ def test_a_question_back_is_printed_with_numbers_where_nobody_can_choose(served:
     assert "Which one?" not in done.stderr
 
 
-def test_a_reader_that_goes_away_early_is_no_error_to_complain_of(served: Place) -> None:
+@pytest.mark.parametrize("form", ["--csv", "--json", "table"])
+def test_a_reader_that_goes_away_early_is_no_error_to_complain_of(served: Place, form: str) -> None:
     """Ours: as `head` does."""
-    query = "SELECT repeat('x', 1000) FROM range(5000)"
-    with served.started("ask", "--csv", "--sql", query) as asking:
+    query = "SELECT repeat('x', 4000) FROM range(5000)"
+    flags = [] if form == "table" else [form]
+    with served.started("ask", *flags, "--sql", query) as asking:
         assert asking.stdout is not None
         assert asking.stderr is not None
         asking.stdout.readline()
