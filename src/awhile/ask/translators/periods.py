@@ -277,7 +277,7 @@ def _unit(word: str) -> Unit | None:
 def _rolling(count: int, unit: Unit, today: date) -> Period:
     many = f"{count} {unit}s" if count > 1 else "12 months" if unit == "year" else f"one {unit}"
     start = _add(today, -count, unit)
-    return Period(start, today + timedelta(days=1), f"the {many} up to today")
+    return Period(start, today + timedelta(days=1), f"the {many} before today, and today")
 
 
 def _days(start: date, count: int, said: str) -> Period:
