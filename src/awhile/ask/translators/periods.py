@@ -3,7 +3,7 @@
 Source: ours. Every expression becomes a half-open range of days; `today` is an argument. Words
 that could mean a calendar unit or a rolling one are told apart by the article, and the range is
 always said back in dates: "last year" is the calendar year before this one, "the last year" and
-"the past year" are the twelve months up to and including today.
+"the past year" are the twelve months before today, and today.
 """
 
 from __future__ import annotations
