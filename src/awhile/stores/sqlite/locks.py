@@ -4,8 +4,8 @@ SQLite's own answer to a second writer is to back off and try again, which starv
 four writing processes it took 80 to 743 ms at worst. Here each write transaction holds a ``flock``.
 A second file, the turn, makes it fair: who waits for the lock holds the turn, so a process that has
 just let go of the lock has to queue behind it. Measured on two busy cores, four writing processes:
-28 to 134 ms at worst, and up to 350 ms where the lock is asked for again and again instead of waited
-for (source: ours).
+28 to 134 ms at worst, and up to 350 ms where the lock is asked for again and again instead of
+waited for (source: ours).
 """
 
 from __future__ import annotations
