@@ -113,7 +113,8 @@ class _Watching:
     async def _watch(self) -> None:
         said, at = "", 0.0
         async for now in self._handle.watch():
-            if err().is_terminal or now.ended:
+            # Before the server has said a word, there is nothing to tell.
+            if err().is_terminal or now.ended or now.state is State.SENDING:
                 continue
             line = self._words(now)
             if line != said or time.monotonic() - at > PLAIN_SECONDS:
