@@ -12,7 +12,10 @@ if typing.TYPE_CHECKING:
         OnInput,
         RemoteServer,
         State,
+        SyncHandle,
+        SyncServer,
         connect,
+        connect_sync,
     )
     from awhile.runtime.bodies import ChildRun
     from awhile.runtime.run import Run
@@ -30,8 +33,11 @@ __all__ = [
     "Run",
     "State",
     "StoppedHow",
+    "SyncHandle",
+    "SyncServer",
     "Tasks",
     "connect",
+    "connect_sync",
 ]
 
 # Loaded when first asked for: a child process imports `awhile` too, and the SDK behind these
@@ -47,8 +53,11 @@ _HOMES = {
     "Run": "awhile.runtime.run",
     "State": "awhile.client",
     "StoppedHow": "awhile.tasks",
+    "SyncHandle": "awhile.client",
+    "SyncServer": "awhile.client",
     "Tasks": "awhile.server.tasks",
     "connect": "awhile.client",
+    "connect_sync": "awhile.client",
 }
 
 

@@ -1,12 +1,11 @@
-"""Connecting to a server and calling its tools, however long they take."""
+"""A server's tools, called however long they take."""
 
 from __future__ import annotations
 
 import logging
 import secrets
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -15,8 +14,6 @@ from awhile.client.clock import wall_clock_ms
 from awhile.client.era import ERAS
 from awhile.client.handle import Handle
 from awhile.client.known import Known
-from awhile.client.ledger import Ledger
-from awhile.client.link import Link
 from awhile.client.open_call import OpenCall
 from awhile.client.sending import Call, created, demands_task, refuses_tasks, unended
 from awhile.errors import ProtocolFailed, StoreError, TasksUnsupported, Unreachable
@@ -24,7 +21,7 @@ from awhile.tasks import Status
 from awhile.wire.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import Mapping
 
     from anyio.abc import TaskGroup
     from mcp.shared.dispatcher import ProgressFnT
@@ -32,55 +29,10 @@ if TYPE_CHECKING:
 
     from awhile.client.era import Era
     from awhile.client.inbox import OnInput
-    from awhile.client.ledger import Entry
+    from awhile.client.ledger import Entry, Ledger
+    from awhile.client.link import Link
 
 log = logging.getLogger(__name__)
-
-
-@asynccontextmanager
-async def connect(
-    target: Any,
-    *,
-    ledger: Ledger | Literal["default"] | None = "default",
-    on_input: OnInput | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> AsyncGenerator[RemoteServer]:
-    """A server to call tools at. Nothing is sent before the first call.
-
-    So a server that is down is no error here: it is reached for when it is needed, and again
-    after it was away.
-
-    Args:
-        target: the URL of a server (Streamable HTTP), the SDK's ``StdioServerParameters``, one of
-            its transports, or an ``MCPServer`` in this process.
-        ledger: where handles are kept; by default the user's own ledger, for a URL or a command
-            (a server in this process has no name to be found by). None keeps no handles.
-        on_input: answers the questions that work asks: the request (``method``, ``params``) in,
-            the response (for an elicitation ``{"action": "accept", "content": {…}}``) out.
-        headers: sent with every HTTP request, such as ``{"Authorization": "Bearer …"}``.
-
-    Raises:
-        SettingsError: ``target`` is not an address, or has no use for ``headers``.
-        StoreError: the ledger cannot be opened.
-    """
-    own: Ledger | None = None
-    failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        try:
-            link = Link(target, headers=headers, on_input=on_input, tasks=tasks)
-            if ledger == "default" and link.findable:
-                own = await anyio.to_thread.run_sync(Ledger.default)
-            kept = own if ledger == "default" else ledger
-            yield RemoteServer(link, ledger=kept, on_input=on_input, tasks=tasks)
-        # Raised again outside the task group, which would wrap it in a group of its own.
-        except Exception as broken:  # noqa: BLE001
-            failure = broken
-        finally:
-            tasks.cancel_scope.cancel()
-    if own is not None:
-        own.close()
-    if failure is not None:
-        raise failure
 
 
 class RemoteServer:
@@ -350,4 +302,4 @@ def _remembered(entry: Entry) -> Known:
     )
 
 
-__all__ = ["RemoteServer", "connect"]
+__all__ = ["RemoteServer"]

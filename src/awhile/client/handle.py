@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -14,6 +15,7 @@ from awhile.client.http import NotSent
 from awhile.client.outcome import CancelOutcome, collect, not_in_time, outcome_of
 from awhile.client.questions import Questions
 from awhile.client.wait import retry_seconds
+from awhile.client.words import unproven
 from awhile.client.work import Work
 from awhile.errors import ProtocolFailed, Unreachable
 from awhile.tasks import Status
@@ -145,7 +147,19 @@ class Handle:
             if said is not None and (self.work.known.gone or not self.now.ended):
                 # In this era the reply was final; a server may drop the task right after it.
                 await self.work.learn(task=said, gone=False, cancel_proves_nothing=True)
+            with anyio.move_on_after(give_up_seconds):
+                await self._until_proven()
         return outcome_of(self.work.known, now_ms=wall_clock_ms())
+
+    async def _until_proven(self) -> None:
+        """Look on for the proof that cancelled work has stopped, where the server gives any."""
+        for failures in count():
+            known = self.work.known
+            tells = known.task is not None and known.task.cancel_asked_at_ms is not None
+            if known.gone or not tells or not self.now.ended or not unproven(known):
+                return
+            await anyio.sleep(retry_seconds(failures, chance=0, longest_seconds=2.0))
+            await self.work.look()
 
     async def answer(self, responses: Mapping[str, Any]) -> None:
         """Answer questions of the work, by the keys of `Now.inputs`. Safe to repeat.

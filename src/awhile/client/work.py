@@ -145,6 +145,12 @@ class Work:
             steps=with_step(self.known.steps, message, at_ms=at_ms),
         )
 
+    async def look(self) -> None:
+        """Ask now, whatever the rhythm."""
+        if self.task_id is not None:
+            async with self._polling:
+                await self._poll(self.task_id)
+
     async def _poll(self, task_id: str) -> None:
         revision = self.revision
         try:
@@ -183,7 +189,11 @@ class Work:
 
     async def _see(self, task: Snapshot, **changes: Any) -> None:
         if self.known.task is not None and self.known.task.status.ended:
-            return  # an ending is final, and a late word from before it changes nothing
+            # An ending is final, and a late word from before it changes nothing; only the proof
+            # that the work has stopped may come after it, in the era that says "cancelled" first.
+            if task.status is Status.CANCELLED and self.known.task.status is Status.CANCELLED:
+                await self.learn(task=task)
+            return
         self.pace = self.pace.answered(
             anyio.current_time(), poll_interval_ms=task.poll_interval_ms, ended=task.status.ended
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from awhile.client import Ledger
+from tests.interaction.client.doorway import Doorway
 from tests.interaction.client.running import RunningServer
 
 
@@ -41,3 +43,13 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     kept = Ledger(tmp_path / "handles.sqlite3")
     yield kept
     kept.close()
+
+
+@pytest.fixture
+async def doorway(shared_server: RunningServer) -> AsyncIterator[Doorway]:
+    """The network in front of the shared server."""
+    door = Doorway(shared_server.port)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(door.serve)
+        yield door
+        tasks.cancel_scope.cancel()

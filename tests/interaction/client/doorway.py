@@ -33,6 +33,8 @@ class Doorway:
         self._door = Door.OPEN
         self._open: set[anyio.CancelScope] = set()
         self.url = ""
+        self.sent = bytearray()
+        """All that clients have sent, for counting requests."""
 
     async def serve(self, *, task_status: TaskStatus[None]) -> None:
         """Relay until cancelled."""
@@ -48,6 +50,12 @@ class Doorway:
         self._door = door
         for scope in self._open:
             scope.cancel()
+
+    def count(self, method: str, name: str = "") -> int:
+        """How many requests of ``method`` (for one task) came through, by their headers."""
+        wanted = [f"mcp-method: {method}".encode(), f"mcp-name: {name}".encode() if name else b""]
+        requests = self.sent.split(b"POST ")[1:]
+        return sum(all(header in request for header in wanted) for request in requests)
 
     async def _relay(self, client: ByteStream) -> None:
         with anyio.CancelScope() as scope:
@@ -77,6 +85,8 @@ class Doorway:
             async def copy(source: ByteStream, sink: ByteStream, *, cut: bool = False) -> None:
                 try:
                     async for data in source:
+                        if source is client:
+                            self.sent += data
                         await sink.send(data[: len(data) - 20] if cut else data)
                         if cut:
                             break

@@ -59,7 +59,11 @@ def build(store: str) -> MCPServer[Any]:
         """Never a task: makes a file, then holds the call open and reports."""
         await ctx.report_progress(1, 4, "holding")
         await anyio.Path(marker).touch()
-        await anyio.sleep_forever()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.Path(f"{marker}.let-go").touch()
         raise AssertionError
 
     async def counted(steps: int, seconds: float, run: Run) -> str:

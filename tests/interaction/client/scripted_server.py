@@ -109,7 +109,11 @@ class Script(Extension):
 
 def scripted(script: Script) -> MCPServer[Any]:
     """The server, with one tool."""
-    server: MCPServer[Any] = MCPServer("scripted", extensions=[script])
+    return add_tool(MCPServer("scripted", extensions=[script]))
+
+
+def add_tool(server: MCPServer[Any]) -> MCPServer[Any]:
+    """Add the one tool to a scripted server."""
 
     @server.tool()
     def work() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,11 @@ from mcp_types import TextContent
 from awhile.client import CancelOutcome, Handle, Ledger, State, connect, link
 from awhile.errors import ProtocolFailed, Unreachable
 from tests.interaction.client.doorway import Door, Doorway
-from tests.interaction.client.running import RunningServer, wait_until
+from tests.interaction.client.running import wait_until
 
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-async def doorway(shared_server: RunningServer) -> AsyncIterator[Doorway]:
-    door = Doorway(shared_server.port)
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(door.serve)
-        yield door
-        tasks.cancel_scope.cancel()
 
 
 async def until(handle: Handle, state: State) -> None:

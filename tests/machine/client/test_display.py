@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from awhile.client.display import Known, Now, State, show
+from awhile.client.outcome import CancelOutcome, outcome_of
 from awhile.tasks import Progress, Status, Step, StoppedHow
 from awhile.wire.snapshot import Snapshot
 
@@ -229,3 +230,73 @@ def test_a_lost_call_without_a_task_cannot_be_waited_for() -> None:
     now = show(Known(call_lost="connection reset"), now_ms=NOW_MS)
     assert (now.state, now.ended) == (State.UNREACHABLE, True)
     assert "connection reset" in (now.detail or "")
+
+
+@pytest.mark.parametrize(
+    ("era_proves_nothing", "how", "words", "detail", "outcome"),
+    [
+        (False, None, "Cancelled", None, CancelOutcome.CANCELLED),
+        (
+            True,
+            None,
+            "Cancelled, but the server may still be working",
+            "nothing here shows that the work has stopped",
+            CancelOutcome.CANCELLED_UNPROVEN,
+        ),
+        (
+            True,
+            StoppedHow.PROCESS_ENDED,
+            "Cancelled",
+            "Its process has ended.",
+            CancelOutcome.CANCELLED,
+        ),
+        (
+            True,
+            StoppedHow.NOT_STOPPED,
+            "Not stopped yet: the work may still be running",
+            "may still be having effects",
+            CancelOutcome.NOT_STOPPED_YET,
+        ),
+    ],
+)
+def test_a_cancel_is_told_by_what_proves_it(
+    era_proves_nothing: bool,
+    how: StoppedHow | None,
+    words: str,
+    detail: str | None,
+    outcome: CancelOutcome,
+) -> None:
+    """2025-11-25 has a cancel answered "cancelled" at once, whatever the work is doing."""
+    known = Known(
+        task=snapshot(Status.CANCELLED, stopped_how=how),
+        cancel_asked_at_ms=NOW_MS,
+        cancel_proves_nothing=era_proves_nothing,
+    )
+    now = show(known, now_ms=NOW_MS)
+    assert (now.words, now.ended) == (words, True)
+    assert (now.detail is None) if detail is None else (detail in (now.detail or ""))
+    assert outcome_of(known, now_ms=NOW_MS) is outcome
+    assert outcome.words
+
+
+@pytest.mark.parametrize("status", [Status.WORKING, Status.COMPLETED, Status.FAILED])
+def test_an_era_without_proof_changes_nothing_but_a_cancel(status: Status) -> None:
+    known = Known(task=snapshot(status, result=ANSWER))
+    unproven = replace(known, cancel_proves_nothing=True)
+    assert show(unproven, now_ms=NOW_MS) == show(known, now_ms=NOW_MS)
+
+
+def test_a_question_asked_of_this_side_directly_is_shown_like_a_listed_one() -> None:
+    known = Known(task=snapshot(Status.WORKING), questions=QUESTION)
+    now = show(known, now_ms=NOW_MS)
+    assert (now.state, now.detail, now.inputs) == (State.NEEDS_INPUT, "Really?", QUESTION)
+
+
+def test_what_this_side_heard_stands_in_for_what_a_task_does_not_carry() -> None:
+    heard = Progress(at_ms=NOW_MS, done=1, total=4, message="heard")
+    steps = (Step(seq=1, at_ms=NOW_MS, message="heard"),)
+    bare = snapshot(Status.WORKING, status_message=None, progress=None, steps=())
+    now = show(Known(task=bare, progress=heard, steps=steps), now_ms=NOW_MS)
+    assert (now.words, now.percent, now.steps) == ("heard", 25.0, steps)
+    carried = show(Known(task=TASKS["working"], progress=heard, steps=steps), now_ms=NOW_MS)
+    assert (carried.words, carried.percent) == (STALE, 80.0)

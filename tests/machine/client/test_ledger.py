@@ -198,3 +198,30 @@ def test_a_ledger_locked_by_somebody_else_fails_by_name(
         add(short_of_patience)
     other.execute("ROLLBACK")
     short_of_patience.close()
+
+
+def test_a_ledger_of_an_earlier_version_is_brought_to_the_present_form(tmp_path: Path) -> None:
+    """Version 0.1 numbered nothing and knew one protocol revision."""
+    path = tmp_path / "handles.sqlite3"
+    old: Any = apsw.Connection(str(path))
+    create = ledger_module._statements()["migration_1"]  # pyright: ignore[reportPrivateUsage]
+    old.execute(create)
+    old.execute(
+        "INSERT INTO handles (server, task_id, arguments, created_at_ms, updated_at_ms, status)"
+        " VALUES (?, 't1', '{}', 1000, 1000, 'working')",
+        (HERE,),
+    )
+    old.close()
+    for _ in range(2):
+        ledger = Ledger(path)
+        entry = ledger.find(HERE, "t1")
+        assert entry
+        assert entry.era == "2026-07-28"
+        ledger.close()
+
+
+def test_the_era_of_a_task_is_kept_with_it(ledger: Ledger) -> None:
+    ledger.add(HERE, TASK, tool=None, arguments={}, era="2025-11-25")
+    entry = ledger.find(HERE, "t1")
+    assert entry
+    assert entry.era == "2025-11-25"

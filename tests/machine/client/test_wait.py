@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 from awhile.client.wait import (
     LONGEST_POLL_SECONDS,
     LONGEST_RETRY_SECONDS,
+    SAFETY_POLL_SECONDS,
     SHORTEST_POLL_SECONDS,
+    Connects,
     Pace,
     poll_seconds,
     retry_seconds,
@@ -72,3 +76,29 @@ def test_a_server_that_does_not_answer_is_not_hurried() -> None:
 
 def test_a_look_that_is_overdue_is_due_now() -> None:
     assert Pace(due_at=5.0).wait_seconds(7.0) == 0.0
+
+
+def test_while_changes_are_pushed_a_look_is_only_for_safety() -> None:
+    pace = Pace().answered(0.0, poll_interval_ms=250, ended=False).listening(0.0)
+    assert pace.wait_seconds(0.0) == 0.1, "the server need not say how it stands already"
+    told = pace.answered(0.0, poll_interval_ms=250, ended=False)
+    assert told.wait_seconds(0.0) == SAFETY_POLL_SECONDS
+    rare = pace.answered(0.0, poll_interval_ms=40_000, ended=False)
+    assert rare.wait_seconds(0.0) == 40.0
+
+
+def test_when_pushes_end_the_rhythm_is_the_servers_again() -> None:
+    pushed = replace(Pace(), pushed=True).answered(0.0, poll_interval_ms=2_000, ended=False)
+    assert pushed.deaf(1.0, chance=0.5).wait_seconds(1.0) == 1.0
+    assert not pushed.deaf(1.0, chance=0.5).pushed
+    ended = pushed.answered(0.0, poll_interval_ms=None, ended=True)
+    assert ended.deaf(1.0, chance=0.0).wait_seconds(1.0) is None
+
+
+def test_C6_connects_are_bounded_whatever_they_are_for() -> None:
+    connects = Connects(most=3, within_seconds=10.0)
+    for at in (0.0, 1.0, 2.0):
+        assert connects.wait_seconds(at) == 0.0
+        connects.made(at)
+    assert connects.wait_seconds(2.0) == 8.0
+    assert connects.wait_seconds(11.0) == 0.0

@@ -1,0 +1,67 @@
+"""Connecting to a server."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+import anyio.to_thread
+
+from awhile.client.call import RemoteServer
+from awhile.client.ledger import Ledger
+from awhile.client.link import Link
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from awhile.client.inbox import OnInput
+
+
+@asynccontextmanager
+async def connect(
+    target: Any,
+    *,
+    ledger: Ledger | Literal["default"] | None = "default",
+    on_input: OnInput | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> AsyncGenerator[RemoteServer]:
+    """A server to call tools at. Nothing is sent before the first call.
+
+    So a server that is down is no error here: it is reached for when it is needed, and again
+    after it was away.
+
+    Args:
+        target: the URL of a server (Streamable HTTP), the SDK's ``StdioServerParameters``, one of
+            its transports, or an ``MCPServer`` in this process.
+        ledger: where handles are kept; by default the user's own ledger, for a URL or a command
+            (a server in this process has no name to be found by). None keeps no handles.
+        on_input: answers the questions that work asks: the request (``method``, ``params``) in,
+            the response (for an elicitation ``{"action": "accept", "content": {…}}``) out.
+        headers: sent with every HTTP request, such as ``{"Authorization": "Bearer …"}``.
+
+    Raises:
+        SettingsError: ``target`` is not an address, or has no use for ``headers``.
+        StoreError: the ledger cannot be opened.
+    """
+    own: Ledger | None = None
+    failure: BaseException | None = None
+    async with anyio.create_task_group() as tasks:
+        try:
+            link = Link(target, headers=headers, on_input=on_input, tasks=tasks)
+            if ledger == "default" and link.findable:
+                own = await anyio.to_thread.run_sync(Ledger.default)
+            kept = own if ledger == "default" else ledger
+            yield RemoteServer(link, ledger=kept, on_input=on_input, tasks=tasks)
+        # Raised again outside the task group, which would wrap it in a group of its own.
+        except (Exception, KeyboardInterrupt, SystemExit) as broken:  # noqa: BLE001
+            failure = broken
+        finally:
+            tasks.cancel_scope.cancel()
+    if own is not None:
+        own.close()
+    if failure is not None:
+        raise failure
+
+
+__all__ = ["connect"]
