@@ -27,7 +27,7 @@ METHOD_NOT_FOUND = -32601
 OnRequest = Callable[[Json], Awaitable[Json | None]]
 """Answers a request of the server: ``{"result": …}`` or ``{"error": …}``; None: not at all."""
 
-CAN = {"elicitation": {"form": {}}, "sampling": {}}
+CAN: Json = {"elicitation": {"form": {}}, "sampling": {}}
 
 
 async def says_nothing(_request: Json) -> None:

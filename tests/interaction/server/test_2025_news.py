@@ -168,10 +168,10 @@ async def test_a_cancel_is_told_once_and_nothing_after_it(app: App) -> None:
 async def test_a_stateless_servers_news_ride_on_tasks_result(app: App) -> None:
     """Ours: there is no session to tell, but somebody waits: the same token, strictly rising."""
     stepping = Stepping(app)
+    news: list[Json] = []
     async with served(app, stateless_http=True) as client, anyio.create_task_group() as group:
         task_id = await client.start("step", "t")
         request = client.request("tasks/result", {"taskId": task_id})
-        news: list[Json] = []
 
         async def wait() -> None:
             response = await client.http.send(request, stream=True)

@@ -96,9 +96,9 @@ async def test_a_person_may_take_longer_than_a_call(app: App) -> None:
         await go.wait()
         return {"result": accepted(database="sales")}
 
+    texts: list[str] = []
     async with served(patient) as client, anyio.create_task_group() as group:
         client.on_request = at_leisure
-        texts: list[str] = []
 
         async def call() -> None:
             texts.append((await client.call("ask")).text)
@@ -125,10 +125,11 @@ async def test_a_tool_kept_from_the_start_asks_a_plain_caller_too(app: App) -> N
 async def test_of_several_waiting_streams_one_answer_counts(app: App) -> None:
     """Ours: every stream is asked; the first answer wins, the others' prompts are taken back."""
     asking = Asking(app)
+    results: list[str] = []
+    withdrawn: list[object] = []
     async with served(app) as client, anyio.create_task_group() as group:
         other = await Legacy(client.url, client.http).opened()
         task_id = await client.start("ask")
-        results: list[str] = []
 
         async def wait(by: Legacy) -> None:
             reply = await by.result(task_id)
@@ -140,7 +141,6 @@ async def test_of_several_waiting_streams_one_answer_counts(app: App) -> None:
                     if one["method"] == "notifications/cancelled"
                 )
 
-        withdrawn: list[object] = []
         group.start_soon(wait, client)
         await until(lambda: bool(client.asked), "the first stream was asked")
         other.on_request = answers("stock")

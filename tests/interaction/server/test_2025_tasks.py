@@ -112,7 +112,7 @@ async def test_earlier_revisions_hear_nothing_of_tasks(
         for method in ("get", "list", "result", "cancel", "update"):
             reply = await client.ask(f"tasks/{method}", {"taskId": "t"})
             assert reply.error["code"] == METHOD_NOT_FOUND
-        params = {"name": "plain", "arguments": {}, "task": {}}
+        params: Json = {"name": "plain", "arguments": {}, "task": {}}
         ignored = await client.ask("tools/call", params)
         assert ignored.text == "done"
         refused = await client.call("strict")
@@ -169,8 +169,8 @@ async def test_without_a_task_field_no_task_is_made_however_long_it_takes(
     app: App, bodies: Bodies
 ) -> None:
     """Spec: 2025-11-25: the caller decides. Ours: the inline budget is of the other era."""
+    answers: list[Json] = []
     async with served(app) as client, anyio.create_task_group() as group:
-        answers: list[Json] = []
 
         async def call() -> None:
             answers.append((await client.call("work")).result)
@@ -279,9 +279,9 @@ async def test_a_result_is_waited_for_and_tied_to_its_task(
     app: App, bodies: Bodies, stateless: bool
 ) -> None:
     """Spec: 2025-11-25, Result Retrieval: blocks until the end; related-task is a MUST."""
+    answers: list[Json] = []
     async with served(app, stateless_http=stateless) as client, anyio.create_task_group() as group:
         task_id = await client.start("work")
-        answers: list[Json] = []
 
         async def wait() -> None:
             answers.append((await client.result(task_id)).result)
@@ -295,10 +295,10 @@ async def test_a_result_is_waited_for_and_tied_to_its_task(
             while len(answers) < 2:  # noqa: ASYNC110 - filled by the two waiters
                 await anyio.sleep(0.005)
         again = (await client.result(task_id)).result
-    assert answers == [again, again]
-    assert again["structuredContent"] == {"answer": 42}
-    assert again["_meta"] == {RELATED: {"taskId": task_id}}
-    assert "resultType" not in again
+        assert again["structuredContent"] == {"answer": 42}
+        assert again["_meta"] == {RELATED: {"taskId": task_id}}
+        assert "resultType" not in again
+        assert answers == [again, again]
 
 
 @MODES
@@ -440,9 +440,9 @@ async def test_a_second_cancel_is_refused_and_ends_nobodys_wait_twice(
     app: App, bodies: Bodies
 ) -> None:
     """Spec: 2025-11-25. Ours: whoever waits for the result is told at once."""
+    codes: list[int] = []
     async with served(app) as client, anyio.create_task_group() as group:
         task_id = await client.start("work")
-        codes: list[int] = []
 
         async def wait() -> None:
             codes.append((await client.result(task_id)).error["code"])
