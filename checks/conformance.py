@@ -1,7 +1,8 @@
 """`python -m checks.conformance URL`: the tasks scenarios of the official MCP conformance suite.
 
 The suite leaves the tasks scenarios out of its own exit code, and skips them silently under
-`--spec-version`, so they run one by one here and every check they report is counted.
+`--spec-version`, so they run one by one here and every check they report is counted. With
+`--requirements 2026-07-28` it runs everything that revision asks of a server instead.
 """
 
 from __future__ import annotations
@@ -35,6 +36,12 @@ CHECKS = 44
 
 `status-notifications` reports nothing but one SKIPPED beside them.
 """
+REQUIREMENTS = {"2026-07-28": 196}
+"""What `--requirements` reports as SUCCESS for a revision, the unscored scenarios included."""
+
+REQUIREMENTS_SECONDS = 240
+"""A run takes a quarter of a minute."""
+
 SCENARIO_SECONDS = 60
 """The suite gives itself 30 s a scenario; twice that means it hangs."""
 
@@ -57,32 +64,54 @@ def run(url: str) -> list[Check]:
 
     A scenario that ends without a report counts as one FAILURE with what it printed.
     """
-    suite = packages() / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    suite = _suite()
     return [check for scenario in SCENARIOS for check in _run_scenario(suite, url, scenario)]
 
 
+def run_requirements(url: str, revision: str) -> list[Check]:
+    """Run everything a revision of the specification asks of a server, and return every check.
+
+    A run that ends without a report, or that the suite itself calls failed, counts as one FAILURE
+    more, with what it printed.
+    """
+    how = ["--requirements", revision]
+    return _reported(_suite(), url, revision, how, REQUIREMENTS_SECONDS)
+
+
+def _suite() -> Path:
+    return packages() / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+
+
 def _run_scenario(suite: Path, url: str, scenario: str) -> list[Check]:
+    # Its exit code says nothing here: the suite does not count these scenarios.
+    how = ["--scenario", f"tasks-{scenario}"]
+    return _reported(suite, url, scenario, how, SCENARIO_SECONDS, counted=False)
+
+
+def _reported(
+    suite: Path, url: str, title: str, how: Sequence[str], seconds: float, *, counted: bool = True
+) -> list[Check]:
     with tempfile.TemporaryDirectory() as out:
         command = [BIN / "node", suite, "server", "--url", url]
         try:
             done = subprocess.run(
-                [*command, "--scenario", f"tasks-{scenario}", "-o", out],
+                [*command, *how, "-o", out],
                 env=environment(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=SCENARIO_SECONDS,
+                timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            return [Check(scenario, "report", "FAILURE", f"no end after {SCENARIO_SECONDS} s")]
-        reports = list(Path(out).glob("*/checks.json"))
-        if not reports:
-            return [Check(scenario, "report", "FAILURE", done.stdout[-2000:])]
-        return [
-            Check(scenario, found["id"], found["status"], found.get("errorMessage") or "")
-            for report in reports
+            return [Check(title, "report", "FAILURE", f"no end after {seconds:g} s")]
+        checks = [
+            Check(report.parent.name, found["id"], found["status"], found.get("errorMessage") or "")
+            for report in sorted(Path(out).glob("*/checks.json"))
             for found in json.loads(report.read_text())
         ]
+        if not checks or (counted and done.returncode):
+            checks.append(Check(title, "report", "FAILURE", done.stdout[-2000:]))
+        return checks
 
 
 def kept(checks: Sequence[Check]) -> int:
@@ -90,26 +119,32 @@ def kept(checks: Sequence[Check]) -> int:
     return sum(check.status == "SUCCESS" for check in checks)
 
 
-def tally(checks: Sequence[Check]) -> str:
+def tally(checks: Sequence[Check], expected: int = CHECKS) -> str:
     """One line: how many of the expected checks succeeded, and every other status counted."""
     others = Counter(check.status for check in checks if check.status != "SUCCESS")
-    return f"conformance: {kept(checks)} of {CHECKS} checks succeeded" + "".join(
+    return f"conformance: {kept(checks)} of {expected} checks succeeded" + "".join(
         f", {count} {status}" for status, count in sorted(others.items())
     )
 
 
 def main() -> int:
-    """Print the checks that did not succeed and the tally; 1 unless all 44 did."""
+    """Print the checks that did not succeed and the tally; 1 unless all that are expected did."""
     parser = argparse.ArgumentParser(prog="checks.conformance", description=__doc__)
     parser.add_argument(
         "url", help="the server's MCP endpoint, for example http://127.0.0.1:8000/mcp"
     )
-    checks = run(parser.parse_args().url)
+    parser.add_argument("--requirements", choices=list(REQUIREMENTS), metavar="REVISION")
+    given = parser.parse_args()
+    expected = REQUIREMENTS.get(given.requirements, CHECKS)
+    if given.requirements:
+        checks = run_requirements(given.url, given.requirements)
+    else:
+        checks = run(given.url)
     for check in checks:
         if check.status != "SUCCESS":
             sys.stdout.write(f"  {check}\n")
-    sys.stdout.write(f"{tally(checks)}\n")
-    return 0 if kept(checks) == CHECKS else 1
+    sys.stdout.write(f"{tally(checks, expected)}\n")
+    return 0 if kept(checks) == expected else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The tools that the official conformance suite calls, on a real server of ours.
 
 ``python -m tests.interaction.fixture_server --port 0`` prints its URL, and ends when its stdin
-closes. What each tool has to do is what the suite's ``tasks-*`` scenarios ask for.
+closes. What each tool here has to do is what the suite's ``tasks-*`` scenarios ask for; what the
+rest of the revision asks for is in `tests.interaction.revision_fixtures`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pydantic import BaseModel
 
 from awhile import Run, Tasks
 from awhile.server.http import serve_http
+from tests.interaction.revision_fixtures import add_revision_fixtures, with_the_whole_schema
 
 
 class Name(BaseModel):
@@ -50,7 +52,9 @@ def ask_for_a_name(_ctx: Context[Any, Any]) -> Elicit[Name]:
 def build(store: str) -> MCPServer[Any]:
     """The fixture server on a store."""
     tasks = Tasks(store)
-    mcp: MCPServer[Any] = MCPServer("fixture", **tasks.install())
+    installed = tasks.install(middleware=[with_the_whole_schema], subscriptions="store")
+    mcp: MCPServer[Any] = MCPServer("fixture", version="1", **installed)
+    add_revision_fixtures(mcp)
 
     @mcp.tool()
     def greet(name: str) -> str:

@@ -63,6 +63,18 @@ def test_the_official_suite_finds_nothing_wrong_in_its_tasks_scenarios(
     assert conformance.kept(checks) == conformance.CHECKS
 
 
+def test_the_official_suite_finds_nothing_wrong_in_what_the_revision_requires(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Spec: 2026-07-28, as the suite's `--requirements` reads it, with what it does not score."""
+    expected = conformance.REQUIREMENTS["2026-07-28"]
+    checks = conformance.run_requirements(url, "2026-07-28")
+    with capsys.disabled():
+        print(f"\n{conformance.tally(checks, expected)}")  # noqa: T201
+    assert [str(check) for check in checks if check.status in {"FAILURE", "WARNING"}] == []
+    assert conformance.kept(checks) == expected
+
+
 def test_the_points_the_suite_does_not_assert_are_kept_too(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
