@@ -16,6 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from awhile.errors import IllegalEvent, SettingsError
 from awhile.runtime.worker import new_task_id
@@ -25,6 +27,7 @@ from awhile.server.outbound import RESOLVER_VERSION, detached_session
 from awhile.server.params import unknown_task
 from awhile.server.program import kept_of_request
 from awhile.server.questions import Questions
+from awhile.server.retries import Turns, retry_of
 from awhile.server.stream import exchange_of
 from awhile.server.telling import Told
 from awhile.tasks import events as ev
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from awhile.runtime.running import Running
     from awhile.runtime.worker import Row, Worker
     from awhile.server.options import ToolOptions
+    from awhile.server.retries import Retry
     from awhile.server.waiting import Waiting
     from awhile.stores.contract import TaskStore
     from awhile.tasks import Event, TaskRecord
@@ -66,6 +70,7 @@ class Calls:
         self.waiting = waiting
         self._tools = tools
         self._now_ms = now_ms
+        self._turns = Turns()
         self._open: tuple[TaskStore, Worker] | None = None
         self.with_output_schema: frozenset[str] = frozenset()
 
@@ -143,12 +148,32 @@ class Calls:
         Raises:
             MCPError: the call ended in a protocol error.
         """
+        retry = retry_of(ctx, self.principal(ctx))
+        row = self._row(options, params, ctx, keep_ms=options.keep_ms, unasked=unasked, retry=retry)
+        if retry is None:
+            return await self._begin(options, ctx, call_next, row, takes_tasks, unasked)
+        async with self._turns.turn(retry.task_id):  # two at once are one call, too
+            record = await self.store.get(retry.task_id)
+            if record is None:
+                return await self._begin(options, ctx, call_next, row, takes_tasks, unasked)
+        retry.check(record)
+        record = await self._await_task(options, ctx, record, takes_tasks=takes_tasks)
+        return self._concluded(options, record, takes_tasks)
+
+    async def _begin(
+        self,
+        options: ToolOptions,
+        ctx: ServerRequestContext[Any, Any],
+        call_next: CallNext,
+        row: Row,
+        takes_tasks: bool,
+        unasked: str | None,
+    ) -> HandlerResult:
         _, worker = self._opened()
-        row = self._row(options, params, ctx, keep_ms=options.keep_ms, unasked=unasked)
         if options.kept == "always":
             # Its answer is the task's, so resolvers have to ask as input requests of the task.
             body = _body_of_request(ctx, call_next, RESOLVER_VERSION, unasked)
-            record = await worker.submit(body, row, tool=options.name, may_ask=unasked is None)
+            record = await self._submitted(options, body, row, unasked)
             record = await self._await_task(options, ctx, record, takes_tasks=takes_tasks)
             return self._concluded(options, record, takes_tasks)
         body = _body_of_request(ctx, call_next, ctx.protocol_version, unasked)
@@ -176,10 +201,28 @@ class Calls:
         unasked: str | None,
     ) -> TaskRecord:
         """Make the call a task at once; its record as it began (2025-11-25: the caller decides)."""
-        _, worker = self._opened()
         row = self._row(options, params, ctx, keep_ms=keep_ms, unasked=unasked)
         body = _body_of_request(ctx, call_next, RESOLVER_VERSION, unasked)
-        return await worker.submit(body, row, tool=options.name, may_ask=unasked is None)
+        return await self._submitted(options, body, row, unasked)
+
+    async def _submitted(
+        self,
+        options: ToolOptions,
+        body: Callable[[Run], Awaitable[Returned | Raised]],
+        row: Row,
+        unasked: str | None,
+    ) -> TaskRecord:
+        _, worker = self._opened()
+        record = await worker.submit(body, row, tool=options.name, may_ask=unasked is None)
+        if record.arguments != row().arguments:
+            # Its answer would be taken for the answer to this call.
+            raise MCPError(
+                code=INVALID_PARAMS,
+                message=f"{options.request_key} {record.request_key!r} was used before, in a call "
+                "with other arguments: repeat that call as it was, or choose a new key.",
+                data={"taskId": record.task_id},
+            )
+        return record
 
     async def ending(
         self,
@@ -222,15 +265,19 @@ class Calls:
         *,
         keep_ms: int | None,
         unasked: str | None,
+        retry: Retry | None = None,
     ) -> Row:
         arguments: dict[str, Any] = dict(params.arguments or {})
         return partial(
             new_record,
-            task_id=new_task_id(),
+            task_id=retry.task_id if retry else new_task_id(),
             owner=self.principal(ctx),
             tool=options.name,
             arguments=arguments,
-            context=kept_of_request(ctx, may_ask=unasked is None),
+            context={
+                **kept_of_request(ctx, may_ask=unasked is None),
+                **(retry.context if retry else {}),
+            },
             at_ms=self._now_ms(),
             request_key=_request_key(options, arguments),
             keep_ms=keep_ms,

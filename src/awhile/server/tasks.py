@@ -17,6 +17,7 @@ from awhile.server.middleware import TasksMiddleware
 from awhile.server.options import Rerun, TaskSupport, ToolOptions
 from awhile.server.program import ServerProgram
 from awhile.server.publishing import StoreBus
+from awhile.server.retries import remember_sealed_states
 from awhile.server.v2025 import Era2025
 from awhile.server.waiting import Waiting
 from awhile.server.wrap import run_parameters, wrapped
@@ -239,6 +240,7 @@ class Tasks:
         """
 
         def declare(function: Function) -> Function:
+            place = placed(function, run_in)
             tool_name = name or function.__name__
             if tool_name in self._tools:
                 raise SettingsError(f"Two task tools are named {tool_name!r}; rename one of them.")
@@ -250,7 +252,7 @@ class Tasks:
             options = ToolOptions(
                 name=tool_name,
                 run_parameters=run_parameters(function),
-                run_in=placed(function, run_in),
+                run_in=place,
                 task_support=task_support,
                 inline_seconds=inline_seconds,
                 rerun=rerun,
@@ -290,6 +292,7 @@ class Tasks:
                 "@mcp.tool() above @tasks.tool(), and give both the same name."
             )
         self._refuse_json_mode(server)
+        remember_sealed_states(server)
         if self._calls.is_open:
             raise SettingsError(
                 f"{server.name!r} is being served already: its tasks have one worker in a process. "
