@@ -2,10 +2,10 @@
 
 A client answers an ``input_required`` result by sending the request again, with its answers and
 the ``requestState`` it was given (2026-07-28, ``basic/patterns/mrtr``). If the reply to that is
-lost, it sends the same once more, and has to find the task that the first one became. The sealed state is
-unique to its round and can be made by this server alone, so the task's id is derived from it:
-unguessable still, and the same for each retry, in every process. Source: ours; single use is left
-to the server there.
+lost, it sends the same once more, and has to find the task that the first one became. The sealed
+state is unique to its round and can be made by this server alone, so the task's id is derived from
+it: unguessable still, and the same for each retry, in every process. Source: ours; single use is
+left to the server there.
 """
 
 from __future__ import annotations
