@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -190,3 +190,21 @@ async def test_a_task_is_deleted_once_it_has_expired(tmp_path: Path) -> None:
             gone += [reply.error["message"]] if "error" in reply.message else []
         await until(lambda: bool(gone), "it is gone")
     assert "may have expired" in gone[0]
+
+
+@pytest.mark.parametrize("tool", [functools.partial(plain), type("Callable", (), {})()])
+def test_what_is_no_function_is_no_tool(app: App, tool: Callable[..., Any]) -> None:
+    """Ours: it has no name and no annotations to show to a client."""
+    with pytest.raises(SettingsError, match="is no function or method"):
+        app.tasks.tool(name="tool")(tool)
+
+
+async def coming() -> AsyncIterator[int]:
+    """A function that has no one result."""
+    yield 1
+
+
+def test_a_function_that_yields_is_no_tool(app: App) -> None:
+    """Ours: its result would be the text "<async_generator object …>"."""
+    with pytest.raises(SettingsError, match="a tool has one result"):
+        app.tasks.tool()(coming)

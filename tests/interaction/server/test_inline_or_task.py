@@ -11,7 +11,7 @@ from mcp.server.mcpserver import MCPServer
 from awhile import Run
 from awhile.errors import SettingsError
 from tests.interaction.server.conftest import App
-from tests.interaction.server.peer import MISSING_CAPABILITY, TASKS, serving
+from tests.interaction.server.peer import INVALID_PARAMS, MISSING_CAPABILITY, TASKS, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -244,6 +244,21 @@ async def test_twenty_calls_with_one_key_are_one_task_and_one_run_of_its_body(ap
         again = await peer.call("slow", key="k-1")
         assert again.result["content"] == [{"type": "text", "text": "start 2"}]
     assert gate.starts == 2
+
+
+async def test_a_key_that_stands_for_another_call_is_refused(app: App) -> None:
+    """Ours: the first call's answer would be taken for the answer to the second."""
+
+    @app.tool(kept="always", request_key="key")
+    async def work(question: str, key: str) -> str:
+        return f"about {question}"
+
+    async with app.serving() as peer:
+        assert (await peer.call("work", question="one", key="k")).text == "about one"
+        refused = (await peer.call("work", question="two", key="k")).error
+        assert refused["code"] == INVALID_PARAMS
+        assert "key 'k' was used before, in a call with other arguments" in refused["message"]
+        assert (await peer.call("work", question="one", key="k")).text == "about one"
 
 
 async def test_without_a_key_every_call_is_a_task_of_its_own(app: App) -> None:
