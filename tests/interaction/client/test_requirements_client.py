@@ -22,6 +22,7 @@ from tests.interaction.client.scripted_server import Script, add_tool, task
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[3]
+SERVER = "tests.interaction.client.long_work_server"
 
 
 async def test_a_task_in_answer_to_anything_but_a_call_is_no_valid_answer() -> None:
@@ -46,8 +47,7 @@ async def test_a_stdio_server_that_was_started_again_is_listened_to_again(tmp_pa
     """Spec: subscriptions, Graceful Closure: the server holds nothing across connections."""
     program = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "tests.interaction.client.long_work_server", "--stdio"]
-        + ["--store", str(tmp_path / "tasks.db")],
+        args=["-m", SERVER, "--stdio", "--store", str(tmp_path / "tasks.db")],
         cwd=ROOT,
     )
     died, pushed_after = False, False

@@ -130,7 +130,7 @@ async def test_a_client_that_takes_tasks_but_no_questions_is_asked_none(app: App
         return answer.action
 
     async with app.serving() as peer:
-        can = {f"{VENDOR}/clientCapabilities": {"extensions": {TASKS: {}}}}
+        can: Json = {f"{VENDOR}/clientCapabilities": {"extensions": {TASKS: {}}}}
         created = (await peer.call("ask", meta=can)).result
         task = await peer.ended(created["taskId"]) if "taskId" in created else created
     assert "inputRequests" not in task

@@ -86,8 +86,8 @@ class Pipe:
         assert self._process.stdin
         await self._process.stdin.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
-    async def post(self, method: str, params: Json, token: object = None) -> int:
-        """Send a request; its id."""
+    async def post(self, method: str, params: Json, progress: object = None) -> int:
+        """Send a request, perhaps with a progress token; its id."""
         request_id = next(self._ids)
         meta: Json = {
             f"{VENDOR}/protocolVersion": REVISION,
@@ -96,7 +96,7 @@ class Pipe:
                 "elicitation": {"form": {}},
                 "extensions": {TASKS: {}},
             },
-            **({} if token is None else {"progressToken": token}),
+            **({} if progress is None else {"progressToken": progress}),
         }
         await self.send({"id": request_id, "method": method, "params": {**params, "_meta": meta}})
         return request_id
@@ -137,7 +137,7 @@ class Pipe:
 
 def subscription(message: Json) -> object:
     """The subscription a message belongs to."""
-    carrier = message.get("params") or message.get("result") or {}
+    carrier: Json = message.get("params") or message.get("result") or {}
     return carrier.get("_meta", {}).get(SUBSCRIPTION_ID)
 
 
@@ -167,7 +167,7 @@ async def test_subscriptions_share_the_channel_and_are_told_apart_by_their_ids(
         task_id = created["result"]["taskId"]
         tasks = await pipe.listen(taskIds=[task_id])
         uris = await pipe.listen(resourceSubscriptions=["let-go://hold"])
-        call = await pipe.post("tools/call", {"name": "hold", "arguments": {}}, token="p")
+        call = await pipe.post("tools/call", {"name": "hold", "arguments": {}}, progress="p")
         await pipe.until(lambda one: one.get("method") == "notifications/progress")
         await pipe.cancel(call)
         await pipe.until(lambda one: one.get("method") == "notifications/resources/updated")
@@ -186,7 +186,7 @@ async def test_a_cancelled_request_is_stopped_and_never_answered(tmp_path: Path)
     """Spec: cancellation: stop the work, free what it held, send no response."""
     async with piped(tmp_path) as pipe:
         await pipe.listen(resourceSubscriptions=["let-go://hold"])
-        call = await pipe.post("tools/call", {"name": "hold", "arguments": {}}, token="p")
+        call = await pipe.post("tools/call", {"name": "hold", "arguments": {}}, progress="p")
         await pipe.until(lambda one: one.get("method") == "notifications/progress")
         await pipe.cancel(call)
         await pipe.until(lambda one: one.get("method") == "notifications/resources/updated")
@@ -200,7 +200,7 @@ async def test_a_cancelled_subscription_hears_nothing_more(tmp_path: Path) -> No
         left = await pipe.listen(resourceSubscriptions=["let-go://hold"])
         stays = await pipe.listen(resourceSubscriptions=["let-go://hold"])
         await pipe.cancel(left)
-        call = await pipe.post("tools/call", {"name": "hold", "arguments": {}}, token="p")
+        call = await pipe.post("tools/call", {"name": "hold", "arguments": {}}, progress="p")
         await pipe.until(lambda one: one.get("method") == "notifications/progress")
         await pipe.cancel(call)
         await pipe.until(lambda one: one in pipe.of(stays)[1:])
