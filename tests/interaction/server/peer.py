@@ -10,7 +10,7 @@ import itertools
 import json
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ import anyio
 import httpx2
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from starlette.types import ASGIApp
 
 from awhile.server.http import http_app
 
@@ -201,18 +202,21 @@ async def until(happened: Callable[[], bool], what: str) -> None:
     raise AssertionError(f"not within {PATIENCE_SECONDS} s: {what}")
 
 
-@asynccontextmanager
-async def serving(server: MCPServer[Any], **options: Any) -> AsyncGenerator[Peer]:
+def serving(server: MCPServer[Any], **options: Any) -> AbstractAsyncContextManager[Peer]:
     """Serve over Streamable HTTP in this event loop; yields a client that declares tasks.
 
     ``options`` are those of `http_app`.
     """
+    return serving_app(http_app(server, **options), "/mcp")
+
+
+@asynccontextmanager
+async def serving_app(app: ASGIApp, path: str) -> AsyncGenerator[Peer]:
+    """Serve an app in this event loop; yields a client, of its endpoint at ``path``."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        config = uvicorn.Config(
-            http_app(server, **options), log_level="warning", timeout_graceful_shutdown=1
-        )
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         http = _Server(config)
         with anyio.fail_after(6 * PATIENCE_SECONDS):
             async with anyio.create_task_group() as group:
@@ -221,7 +225,7 @@ async def serving(server: MCPServer[Any], **options: Any) -> AsyncGenerator[Peer
                 assert http.started, "the server's lifespan did not start; see the log"
                 try:
                     async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client:
-                        yield Peer(f"http://127.0.0.1:{port}/mcp", client)
+                        yield Peer(f"http://127.0.0.1:{port}{path}", client)
                 finally:
                     http.should_exit = True
 

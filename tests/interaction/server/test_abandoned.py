@@ -51,8 +51,8 @@ async def leave(http: httpx2.AsyncClient, request: httpx2.Request, work: Work, h
 
 def inline(http: httpx2.AsyncClient, url: str) -> httpx2.Request:
     """An inline call of a client without tasks."""
-    params = {"name": "work", "arguments": {}}
-    meta = {"progressToken": "p"}
+    params: Json = {"name": "work", "arguments": {}}
+    meta: Json = {"progressToken": "p"}
     return Peer(url, http, declares=False).request("tools/call", params, meta=meta)
 
 
