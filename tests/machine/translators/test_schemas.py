@@ -150,6 +150,19 @@ def test_a_value_with_a_quote_stays_a_value() -> None:
     assert "'a''b'" in written
 
 
+def test_void_rows_in_a_sum_are_mentioned_unless_the_question_names_their_state() -> None:
+    """Ours: a sum of one column is as much money as quantity times price."""
+    amount, status = number("amount", "DECIMAL(10,2)"), text("status", "open", "paid", "void")
+    bills = Schema((Table("invoices", (number("id"), amount, status), ("id",)),), "bills")
+    translate = BuiltInTranslator().translate
+    every = translate("total amount of invoices", bills, TODAY)
+    paid = translate("total amount of paid invoices", bills, TODAY)
+    assert isinstance(every, Sql)
+    assert isinstance(paid, Sql)
+    assert every.reading.endswith("Rows whose status is void are included.")
+    assert "void" not in paid.reading
+
+
 def test_an_empty_schema_refuses_everything() -> None:
     found = ask("how many customers are there", Schema(()))
     assert isinstance(found, Refusal)

@@ -117,10 +117,13 @@ def _caveats(intent: Groups, figures: Figures) -> str:
         if any("discount" in column_words(column.name) for column in card.columns):
             text += " Discounts are not taken off."
     filtered = {each.ref for each in intent.where.filters}
+    tables = [each.of.table for each in intent.measures if each.function in ("sum", "avg")]
     if money and figures.trade:
-        for column in figures.table(figures.trade.header).columns:
+        tables.append(figures.trade.header)
+    for table in dict.fromkeys(tables):
+        for column in figures.table(table).columns:
             odd = [v for v in column.sample_values if v.casefold() in _NOT_REAL_SALES]
-            if odd and ColumnRef(figures.trade.header, column.name) not in filtered:
+            if odd and ColumnRef(table, column.name) not in filtered:
                 text += f" Rows whose {column.name} is {' or '.join(odd)} are included."
     return text
 
