@@ -1,0 +1,1 @@
+"""A real 2026-07-28 task server that is not ours: fastmcp 4.1.4 with fastmcp-tasks 4.1.4."""
