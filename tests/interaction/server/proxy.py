@@ -45,7 +45,7 @@ http {{
 @asynccontextmanager
 async def proxied(url: str, folder: Path) -> AsyncGenerator[str]:
     """The same endpoint through nginx."""
-    assert NGINX is not None
+    assert NGINX is not None, "There is no nginx; `scripts/set-up proxy` installs it."
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

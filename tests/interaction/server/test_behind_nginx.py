@@ -18,15 +18,10 @@ from awhile import Run
 from tests.interaction.server.conftest import App
 from tests.interaction.server.legacy import Legacy
 from tests.interaction.server.peer import Json, Peer
-from tests.interaction.server.proxy import IDLE_SECONDS, NGINX, proxied
+from tests.interaction.server.proxy import IDLE_SECONDS, proxied
 from tests.interaction.server.test_streams import Raw
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.skipif(
-        NGINX is None, reason="nginx is not installed (apt-get install nginx-light)"
-    ),
-]
+pytestmark = pytest.mark.anyio
 
 QUIET_SECONDS = IDLE_SECONDS + 1.5
 """Longer than nginx waits for a quiet server."""
@@ -125,8 +120,7 @@ async def test_C1_a_listen_stream_outlives_it_and_pushes_at_once(app: App, tmp_p
 
             async with anyio.create_task_group() as group:
                 group.start_soon(let_go_late)
-                told = await anext(messages)
-            assert told["params"]["status"] == "completed"
+                assert (await anext(messages))["params"]["status"] == "completed"
             assert 0 < time.monotonic() - let_go[0] < 1
 
 
