@@ -85,7 +85,8 @@ async def perform(
             case _:
                 assert_never(run_in)
     except StopAsked:
-        run.mark_halted()
+        if run.stop_asked:  # else the function raised it itself, which is an error like any other
+            run.mark_halted()
         raise
     except Exception:
         # A driver whose query was interrupted by an on_cancel hook raises an error of its own.

@@ -127,7 +127,7 @@ class Running:
         """Leave a body behind that did not end when it was drained; its row says so now."""
         if self.record is not None and self.ending is None and not self._row_ended:
             try:
-                await self._append(self._left_behind(self.record))
+                await self._append(self._left_behind(self.record, StoppedHow.NOT_STOPPED))
             except StoreError:
                 logger.exception("What was left running could not be written down.")
         self._fenced = True  # nothing it does from here on is for the row
@@ -186,8 +186,11 @@ class Running:
             self.run.scopes.append(scope)
             try:
                 ending = await self._body(self.run)
-            except StopAsked:
-                self.run.mark_halted()
+            except StopAsked as stopped:
+                if self.run.stop_asked:
+                    self.run.mark_halted()
+                else:  # a tool's own: nobody asked, so nothing was stopped
+                    ending = internal_error(f"The tool stopped by itself: {stopped}")
             except anyio.get_cancelled_exc_class():
                 if anyio.current_effective_deadline() == -math.inf:
                     raise  # it comes from outside: a stop, or this process ending
@@ -285,7 +288,7 @@ class Running:
             )
         if isinstance(ending, Halted):
             if self._draining and not record.cancel_asked:
-                return self._left_behind(record)
+                return self._left_behind(record, ending.how)
             return ev.Stopped(generation=generation, how=ending.how)
         if isinstance(ending, Returned) and ending.inline_only:
             ending = internal_error(
@@ -301,12 +304,12 @@ class Running:
             )
         return ev.Failed(generation=generation, error=ending.error, message=ending.message)
 
-    def _left_behind(self, record: TaskRecord) -> Event:
-        """What the row of a body says whose process stops."""
+    def _left_behind(self, record: TaskRecord, how: StoppedHow) -> Event:
+        """What the row of a body says whose process stops; ``how`` the body itself stopped."""
         if record.cancel_asked:
             return ev.GaveUp(generation=record.generation)
         if record.max_attempts > 1:
-            return ev.Released(generation=record.generation)
+            return ev.Released(generation=record.generation, how=how)
         said = internal_error(
             "The server was stopped while this was running.", reason="server_stopped"
         )

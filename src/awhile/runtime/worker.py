@@ -17,7 +17,7 @@ from awhile.processes.shield import shielded
 from awhile.runtime.bell import Bell
 from awhile.runtime.running import Running
 from awhile.stores.contract import Held
-from awhile.tasks import Lease, TaskRecord
+from awhile.tasks import Lease, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ class Worker:
             try:
                 self._slots.acquire_nowait()
             except anyio.WouldBlock:  # a call took the place while the store was claiming
-                released = ev.Released(generation=record.generation)
+                released = ev.Released(generation=record.generation, how=StoppedHow.NEVER_STARTED)
                 await self._store.append(record.task_id, released, self._now_ms())
                 continue
             self._spawn(

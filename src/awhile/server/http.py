@@ -60,7 +60,7 @@ def http_app(
     Raises:
         SettingsError: anonymous callers would come from other machines, or an option cannot work.
     """
-    _refuse_strangers(server, host)
+    refuse_strangers(host, authenticated=server.settings.auth is not None)
     check_keepalive(keepalive_seconds)
     app = server.streamable_http_app(streamable_http_path=path, host=host, **options)
     app.add_middleware(KeptAlive, keepalive_seconds=keepalive_seconds)
@@ -153,8 +153,13 @@ class _Serving(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _refuse_strangers(server: MCPServer[Any], host: str) -> None:
-    if server.settings.auth is None and not _loopback(host):
+def refuse_strangers(host: str, *, authenticated: bool) -> None:
+    """Refuse to listen where anonymous callers could come from other machines.
+
+    Raises:
+        SettingsError: ``host`` is no loopback address and callers are not authenticated.
+    """
+    if not authenticated and not _loopback(host):
         raise SettingsError(
             f"host is {host!r} and the server has no authentication: anybody who reaches that "
             "address could read and stop every task. Listen on 127.0.0.1, or configure a token "

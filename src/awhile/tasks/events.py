@@ -33,9 +33,13 @@ class LeaseRenewed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
-    """The worker handed the task back without an ending (a drain); somebody may claim it again."""
+    """The worker handed the task back without an ending (a drain); somebody may claim it again.
+
+    ``how`` is how the body was known to have stopped, for a task that was asked to stop meanwhile.
+    """
 
     generation: int
+    how: StoppedHow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

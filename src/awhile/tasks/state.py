@@ -153,9 +153,9 @@ def _lease_renewed(record: TaskRecord, event: ev.LeaseRenewed, _at_ms: int) -> T
     return replace(record, lease=replace(record.lease, until_ms=event.until_ms))
 
 
-def _released(record: TaskRecord, _event: ev.Released, at_ms: int) -> TaskRecord:
+def _released(record: TaskRecord, event: ev.Released, at_ms: int) -> TaskRecord:
     if record.cancel_asked:
-        return _cancelled(record, StoppedHow.COROUTINE_ENDED, at_ms)
+        return _cancelled(record, event.how, at_ms)
     return replace(
         record,
         status=Status.WORKING,

@@ -85,7 +85,9 @@ class GivesLeases(StoreCase):
         for generation in (1, 2, 3):
             [claimed] = await claim(store)
             assert (claimed.generation, claimed.attempt) == (generation, 1)
-            await store.append(one.task_id, ev.Released(generation=generation), AT)
+            await store.append(
+                one.task_id, ev.Released(generation=generation, how=StoppedHow.COROUTINE_ENDED), AT
+            )
 
     # --- fencing ------------------------------------------------------------------------------
 
@@ -102,7 +104,7 @@ class GivesLeases(StoreCase):
             ev.Failed(generation=late.generation, error={}, message="late"),
             ev.Reported(generation=late.generation, message="late"),
             ev.LeaseRenewed(generation=late.generation, until_ms=AT + 9 * TERM),
-            ev.Released(generation=late.generation),
+            ev.Released(generation=late.generation, how=StoppedHow.COROUTINE_ENDED),
         ):
             with pytest.raises(Fenced):
                 await store.append(late.task_id, event, AT + TERM + 1)
@@ -186,7 +188,9 @@ class GivesLeases(StoreCase):
             for n in range(5)
         ]
         await store.append(ended.task_id, ev.Completed(generation=1, result={}), AT)
-        await store.append(released.task_id, ev.Released(generation=1), AT)
+        await store.append(
+            released.task_id, ev.Released(generation=1, how=StoppedHow.COROUTINE_ENDED), AT
+        )
         assert set(ids(await claim(store, worker="w2"))) == {released.task_id, taken.task_id}
         gone = [held(ended), held(released), held(taken), Held(task_id="nobody", generation=1)]
         assert (

@@ -7,6 +7,7 @@ import pytest
 
 from awhile.errors import Fenced
 from awhile.stores.contract import Held, Store
+from awhile.tasks import StoppedHow
 from awhile.tasks import events as ev
 from awhile.testing.store_case import AT, PATIENCE_SECONDS, StoreCase, task, wait_for
 
@@ -99,7 +100,9 @@ class WakesWaiters(StoreCase):
             await store.append(one.task_id, ev.LeaseRenewed(generation=1, until_ms=AT + 99), AT)
             await store.append(one.task_id, ev.CancelAsked(), AT)
             with pytest.raises(Fenced):
-                await store.append(one.task_id, ev.Released(generation=4), AT)
+                await store.append(
+                    one.task_id, ev.Released(generation=4, how=StoppedHow.COROUTINE_ENDED), AT
+                )
             assert await watch.wait(QUIET_SECONDS) == frozenset()
 
     async def test_changes_of_another_opening_are_reported(

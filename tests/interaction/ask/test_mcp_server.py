@@ -145,3 +145,12 @@ async def test_the_schema_can_be_read_as_resources(app: App) -> None:
     orders = json.loads(one.contents[0].text)  # type: ignore[union-attr]
     assert orders in tables
     assert "order_id" in [column["name"] for column in orders["columns"]]
+
+
+async def test_a_row_larger_than_a_result_may_be_is_said_to_be(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours; field case D8."""
+    async with serving(tmp_path, warehouse, budget=Budget(bytes=1000)) as app:
+        result = await app.server.call("run_sql", {"sql": "SELECT repeat('x', 100000)"})
+        assert "the first one alone is larger" in result.content[0].text  # type: ignore[union-attr]

@@ -114,15 +114,6 @@ def test_a_draft_is_nobody_elses_until_it_is_kept(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_sweep_keeps_what_is_named(stored: Path) -> None:
-    folder = ResultFolder(stored.parent)
-    folder.path("def").write_bytes(b"")
-    (stored.parent / ".ghi.parquet.part").write_bytes(b"")
-    (stored.parent / "abc.json").write_text("{}")
-    assert folder.sweep(keep={"abc"}) == ["def", "ghi"]
-    assert sorted(path.name for path in stored.parent.iterdir()) == ["abc.json", "abc.parquet"]
-
-
 @pytest.mark.parametrize("run_id", ["../x", "a/b", "", ".", "a.b"])
 def test_an_id_that_could_name_another_file_is_refused(run_id: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no run id"):

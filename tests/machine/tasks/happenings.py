@@ -53,7 +53,7 @@ EVENTS: dict[type[Event], Event] = {
     for event in (
         ev.Claimed(worker="w2", until_ms=AT + 3 * TERM),
         ev.LeaseRenewed(generation=1, until_ms=AT + 3 * TERM),
-        ev.Released(generation=1),
+        ev.Released(generation=1, how=StoppedHow.COROUTINE_ENDED),
         ev.Reported(generation=1, done=1, total=2, message="half"),
         ev.InputAsked(generation=1, key="other", request={"q": "other?"}),
         ev.InputAnswered(responses={"which": 1}),

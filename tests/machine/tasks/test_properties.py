@@ -29,7 +29,7 @@ KINDS: list[st.SearchStrategy[Event]] = [
         until_ms=st.integers(AT, AT + 9 * TERM),
     ),
     st.builds(ev.LeaseRenewed, generation=st.just(0), until_ms=st.integers(AT, AT + 9 * TERM)),
-    st.builds(ev.Released, generation=st.just(0)),
+    st.builds(ev.Released, generation=st.just(0), how=HOWS),
     st.builds(ev.Reported, generation=st.just(0), done=NUMBERS, total=NUMBERS, message=MESSAGES),
     st.builds(ev.InputAsked, generation=st.just(0), key=KEYS, request=RESULTS),
     st.builds(ev.InputAnswered, responses=st.dictionaries(KEYS, st.integers(0, 9), max_size=3)),

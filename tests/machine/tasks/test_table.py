@@ -86,7 +86,7 @@ def test_a_worker_of_another_generation_is_fenced(kind: type[Event]) -> None:
 
 
 def test_a_worker_that_handed_its_task_back_is_fenced() -> None:
-    released = after(running(), ev.Released(generation=1))
+    released = after(running(), ev.Released(generation=1, how=StoppedHow.COROUTINE_ENDED))
     with pytest.raises(Fenced):
         after(released, EVENTS[ev.Completed])
 
@@ -132,11 +132,13 @@ def test_what_may_not_be_claimed_is_refused(record: TaskRecord) -> None:
 
 
 def test_a_release_costs_no_attempt_and_ends_a_task_that_was_to_be_stopped() -> None:
-    released = after(running(), ASKED, ev.Released(generation=1))
+    released = after(running(), ASKED, ev.Released(generation=1, how=StoppedHow.COROUTINE_ENDED))
     assert (released.status, released.attempt, released.lease) == (Status.WORKING, 0, None)
     assert may_claim(released, AT + 10)
     assert not worker_lost(released, AT + TERM)
-    stopped = after(running(), ev.CancelAsked(), ev.Released(generation=1))
+    stopped = after(
+        running(), ev.CancelAsked(), ev.Released(generation=1, how=StoppedHow.COROUTINE_ENDED)
+    )
     assert (stopped.status, stopped.stopped_how) == (Status.CANCELLED, StoppedHow.COROUTINE_ENDED)
 
 
@@ -366,3 +368,11 @@ def test_the_diagram_has_an_arrow_for_each_change_of_status() -> None:
     assert "    input_required --> working: Claimed, InputAnswered, InputWithdrawn, Rel" in drawn
     assert drawn.endswith("    failed --> [*]\n    cancelled --> [*]\n")
     assert not any(refused(IN_STATUS[Status.WORKING](), EVENTS[kind]) for kind in (ev.Completed,))
+
+
+def test_a_stop_asked_while_a_stopping_server_left_the_body_running_is_not_called_stopped() -> None:
+    """Ours: a cancel may come between the worker's last look and its handing back."""
+    asked = after(running(), ev.CancelAsked())
+    left = after(asked, ev.Released(generation=1, how=StoppedHow.NOT_STOPPED))
+    assert (left.status, left.stopped_how) == (Status.CANCELLED, StoppedHow.NOT_STOPPED)
+    assert left.stopped_at_ms is None

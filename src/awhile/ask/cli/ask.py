@@ -14,6 +14,7 @@ from rich.text import Text
 from awhile.ask.cli import shown
 from awhile.ask.cli.reach import found, reached
 from awhile.ask.cli.rows import write_csv, write_json
+from awhile.ask.mcp_server.model import LONGEST_QUESTION, LONGEST_SQL
 from awhile.cli import ends
 from awhile.cli.attend import attend, stop_words
 from awhile.cli.interrupts import Interrupts
@@ -61,6 +62,12 @@ def ask(
     if not text:
         raise SettingsError(
             "The question is empty, so there is nothing to ask. Write it in quotes."
+        )
+    longest = LONGEST_SQL if sql else LONGEST_QUESTION
+    if len(text) > longest:
+        raise SettingsError(
+            f"The text has {len(text):,} characters; {longest:,} is the most that can be asked at "
+            "once. Shorten it."
         )
     request = ("run_sql", {"sql": text}) if sql else ("ask", {"question": text})
     _run(read_settings(ctx.params), _format(as_json, as_csv), request)

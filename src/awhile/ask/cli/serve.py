@@ -24,7 +24,7 @@ from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.cli.screen import err, say, stopped
 from awhile.cli.settings import Settings, option, read_settings
 from awhile.errors import SettingsError
-from awhile.server.http import serve_http
+from awhile.server.http import refuse_strangers, serve_http
 from awhile.server.tasks import Tasks
 from awhile.stores.open import open_store
 
@@ -81,6 +81,7 @@ def serve(
 
 
 async def _serve_http(settings: Settings) -> None:
+    refuse_strangers(settings.host, authenticated=False)  # before the sample is made
     folder = DataFolder(settings.data_folder)
     async with _server(settings, folder) as mcp:
         with ExitStack() as while_serving:

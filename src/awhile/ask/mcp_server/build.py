@@ -55,8 +55,18 @@ read in more than one way is asked back, with choices.
 """
 # Not a docstring: the SDK (`mcp` 2.3.0) passes those on with their indentation.
 
-Question = Annotated[str, Field(description="The question, in plain language.", max_length=4000)]
-Sql = Annotated[str, Field(description="One SELECT in the database's own dialect.")]
+Question = Annotated[
+    str,
+    Field(description="The question, in plain language.", max_length=model.LONGEST_QUESTION),
+]
+Sql = Annotated[
+    str,
+    Field(
+        description="One SELECT in the database's own dialect.",
+        min_length=1,
+        max_length=model.LONGEST_SQL,
+    ),
+]
 RequestKey = Annotated[
     str | None,
     Field(

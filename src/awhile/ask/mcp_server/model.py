@@ -10,6 +10,12 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+LONGEST_QUESTION = 4_000
+"""Characters of a question; more is no question but a text."""
+
+LONGEST_SQL = 100_000
+"""Characters of a SQL text."""
+
 
 class ColumnModel(BaseModel):
     """One column: its name as the query gave it, and the engine's type."""

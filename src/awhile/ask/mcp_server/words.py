@@ -34,6 +34,11 @@ def _count(answer: AnswerModel) -> str:
     whole = f"the first {total:,} rows of more" if answer.truncated else f"{total:,} rows"
     if total == 1 and not answer.truncated:
         whole = "1 row"
+    if total == 0 and answer.truncated:
+        return (
+            "There are rows, but the first one alone is larger than a result may be: select fewer "
+            "or smaller columns."
+        )
     if shown == total and not answer.truncated:
         return f"{whole[:1].upper()}{whole[1:]}."
     return (

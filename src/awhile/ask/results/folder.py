@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from pathlib import Path
 from uuid import uuid4
 
@@ -40,15 +39,6 @@ class ResultFolder:
         for path in self._folder.glob(f".{run_id}.*"):
             path.unlink(missing_ok=True)
         (self._folder / f"{run_id}.parquet").unlink(missing_ok=True)
-
-    def sweep(self, keep: Container[str]) -> list[str]:
-        """Delete every result whose run id is not in `keep`; the ids of those deleted."""
-        found = {path.name.lstrip(".").partition(".")[0] for path in self._folder.glob("*.parquet")}
-        found |= {path.name.lstrip(".").partition(".")[0] for path in self._folder.glob(".*.part")}
-        gone = sorted(run_id for run_id in found if run_id.isalnum() and run_id not in keep)
-        for run_id in gone:
-            self.delete(run_id)
-        return gone
 
     @staticmethod
     def _check(run_id: str) -> None:
