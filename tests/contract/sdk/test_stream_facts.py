@@ -34,7 +34,8 @@ async def test_a_handlers_request_has_the_scope_of_the_app_around_it() -> None:
 
     @mcp.tool()
     async def look(ctx: Context[Any, Any]) -> str:
-        seen.append(ctx.request_context.request.scope.get("mark"))
+        request: Any = ctx.request_context.request
+        seen.append(request.scope.get("mark"))
         return "done"
 
     app = mcp.streamable_http_app()

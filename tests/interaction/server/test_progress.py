@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from itertools import pairwise
 from typing import Any
 
 import anyio
 import anyio.from_thread
 import anyio.lowlevel
+import httpx2
 import pytest
 from mcp.server.mcpserver import Context
 
 from awhile import Run
+from awhile.runtime.progress import INTERVAL_SECONDS
 from tests.interaction.server.conftest import App
+from tests.interaction.server.legacy import Legacy
 from tests.interaction.server.peer import Json, run_facts
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +28,7 @@ def values(progress: list[Json]) -> list[float]:
 
 
 @pytest.mark.parametrize("token", [0, "", 7, "abc"])
-async def test_the_callers_own_token_is_echoed(app: App, token: int | str) -> None:
+async def test_B2_the_callers_own_token_is_echoed(app: App, token: int | str) -> None:
     """Spec: MCP, progress: any string or integer, 0 and "" included."""
 
     @app.tool(inline_seconds=10)
@@ -33,11 +38,13 @@ async def test_the_callers_own_token_is_echoed(app: App, token: int | str) -> No
 
     async with app.serving() as peer:
         reply = await peer.call("work", meta={"progressToken": token})
-    assert [one["progressToken"] for one in reply.progress] == [token]
+    [echoed] = [one["progressToken"] for one in reply.progress]
+    assert echoed == token
+    assert type(echoed) is type(token)
 
 
-async def test_without_a_token_nothing_is_told(app: App) -> None:
-    """Spec: MCP, progress; field case B2."""
+async def test_B2_without_a_token_nothing_is_told(app: App) -> None:
+    """Spec: MCP, progress. Ours: field case B2: a token is never made up."""
 
     @app.tool(inline_seconds=10)
     async def work(run: Run) -> str:
@@ -48,7 +55,7 @@ async def test_without_a_token_nothing_is_told(app: App) -> None:
         assert (await peer.call("work")).notifications == []
 
 
-async def test_what_is_told_rises_strictly_and_ends_before_the_answer(app: App) -> None:
+async def test_B3_what_is_told_rises_strictly_and_ends_before_the_answer(app: App) -> None:
     """Spec: MCP, progress: "MUST increase". Ours: field case B3.
 
     `Peer.ask` fails if anything follows the answer.
@@ -68,7 +75,7 @@ async def test_what_is_told_rises_strictly_and_ends_before_the_answer(app: App) 
     assert all(before < after for before, after in pairwise(told))
 
 
-async def test_the_last_report_is_told_before_the_answer(app: App) -> None:
+async def test_B4_the_last_report_is_told_before_the_answer(app: App) -> None:
     """Ours: reports are joined to about ten a second, and the last one is never lost (B4)."""
 
     @app.tool(inline_seconds=10)
@@ -85,7 +92,7 @@ async def test_the_last_report_is_told_before_the_answer(app: App) -> None:
     assert reply.progress[-1].items() >= {"progress": 10_000, "message": "row 10000"}.items()
 
 
-async def test_odd_numbers_are_told_as_what_they_honestly_are(app: App) -> None:
+async def test_B4_odd_numbers_are_told_as_what_they_honestly_are(app: App) -> None:
     """Ours: field case B4: NaN, infinity, a total that was passed."""
 
     @app.tool(inline_seconds=10)
@@ -182,3 +189,86 @@ async def test_what_was_said_before_the_call_became_a_task_is_part_of_it(app: Ap
         assert [one["message"] for one in run_facts(created)["steps"]] == ["first", "second"]
         go.set()
         await peer.ended(created["taskId"])
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+@pytest.mark.parametrize("era", ["2026-07-28", "2025-11-25"])
+async def test_B1_every_update_arrives_with_and_without_sessions(
+    app: App, era: str, stateless: bool
+) -> None:
+    """Ours: field case B1: progress is on the request's own stream. JSON responses, which have no
+    stream for it, are refused when serving starts."""
+
+    @app.tool(inline_seconds=10)
+    async def work(run: Run) -> str:
+        for number in range(1, 6):
+            run.report(number, 5, f"step {number}")
+            await anyio.sleep(1.5 * INTERVAL_SECONDS)
+        return "done"
+
+    async with app.serving(stateless_http=stateless) as peer, httpx2.AsyncClient() as http:
+        if era == "2025-11-25":
+            reply = await (await Legacy(peer.url, http).opened()).call("work", token=7)
+        else:
+            reply = await peer.undeclared().call("work", meta={"progressToken": 7})
+    assert [(one["progressToken"], one["progress"], one["total"]) for one in reply.progress] == [
+        (7, number, 5) for number in range(1, 6)
+    ]
+
+
+async def test_B3_four_threads_report_over_each_other_and_after_the_end(app: App) -> None:
+    """Ours: field case B3: one writer; a report after the end is never sent.
+
+    `Peer.ask` fails if anything follows the answer.
+    """
+    late: list[Run] = []
+
+    @app.tool(run_in="thread", inline_seconds=10)
+    def work(run: Run) -> str:
+        def report() -> None:
+            for done in (1, 1, 0.5, 2):
+                run.report(done, 2, f"at {done}")
+                run.wait(0.07)
+
+        threads = [threading.Thread(target=report) for _ in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        late.append(run)
+        return "done"
+
+    async with app.serving() as peer:
+        reply = await peer.call("work", meta={"progressToken": "p"})
+        late[0].report(3, 3, "after the end")
+        assert (await peer.call("work")).text == "done"
+    told = values(reply.progress)
+    assert told
+    assert all(before < after for before, after in pairwise(told))
+    assert all(one.get("total", 2) >= one["progress"] for one in reply.progress)
+
+
+async def test_B4_ten_thousand_reports_in_a_second_are_about_ten_notifications(app: App) -> None:
+    """Ours: field case B4: joined, the first at once and the last always."""
+
+    @app.tool(run_in="thread", inline_seconds=10)
+    def work(run: Run) -> str:
+        for number in range(1, 10_001):
+            run.report(number, 10_000, None)
+            if number % 100 == 0:
+                run.wait(0.01)
+        return "done"
+
+    async with app.serving() as peer:
+        request = peer.request("tools/call", {"name": "work"}, meta={"progressToken": "p"})
+        began, first_at = time.monotonic(), 0.0
+        told: list[float] = []
+        async with peer.opened(request) as (_, messages):
+            async for message in messages:
+                if "method" in message:
+                    first_at = first_at or time.monotonic() - began
+                    told.append(message["params"]["progress"])
+        took = time.monotonic() - began
+    assert first_at < 0.5
+    assert told[-1] == 10_000
+    assert len(told) <= 10 * took + 3
