@@ -14,9 +14,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, CallToolResult, RequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from awhile.errors import StoreError
 from awhile.server.companions import companions
 from awhile.server.middleware import creating
-from awhile.server.params import ListParams, TaskParams, UpdateParams
+from awhile.server.params import ListParams, TaskParams, UpdateParams, refuse_unkept
 from awhile.server.v2026 import Era2026
 from awhile.wire import v2025_11_25, v2026_07_28
 
@@ -79,6 +80,7 @@ class TasksExtension(Extension):
             return CallToolResult(content=[])  # the middleware puts the task in its place
         if options is None:
             return await call_next(ctx)
+        refuse_unkept(params.arguments)
         call = self._server_decides.get(ctx.protocol_version, self._legacy.call)
         with _Discreet():
             return await call(options, params, ctx, call_next)
@@ -102,6 +104,11 @@ class _Discreet:
     def __enter__(self) -> None: ...
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, StoreError):  # ours, and written for whoever has to act on it
+            logger.error("The store failed.", exc_info=error)
+            raise MCPError(
+                code=INTERNAL_ERROR, message=str(error), data={"reason": "store"}
+            ) from None
         if isinstance(error, Exception) and not isinstance(error, MCPError):
             logger.error("A task method failed.", exc_info=error)
             raise MCPError(

@@ -1,7 +1,8 @@
-"""The parameters of the methods that both eras' tasks have, and the one refusal they share."""
+"""The parameters of the methods that both eras' tasks have, and the refusals they share."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -31,3 +32,18 @@ def unknown_task() -> MCPError:
     """No such task, or not the caller's: both read the same, and the id is not repeated (both
     eras' Error Handling)."""
     return MCPError(code=INVALID_PARAMS, message=str(TaskNotFound()))
+
+
+def refuse_unkept(value: object) -> None:
+    """Refuse what no store could keep: a lenient parser lets it through, strict JSON has no form.
+
+    Raises:
+        MCPError: -32602.
+    """
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError as unkept:  # a lone surrogate is a UnicodeEncodeError, which is one too
+        raise MCPError(
+            code=INVALID_PARAMS,
+            message=f"The request holds a value that is no JSON ({unkept}); send it as text.",
+        ) from None

@@ -73,8 +73,8 @@ class KeptAlive:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # Spaces around a value are no part of it (RFC 9110, 5.5), and uvicorn's faster parser leaves
-        # the trailing ones there: `Mcp-Name` would not match.
+        # Spaces around a value are no part of it (RFC 9110, 5.5), and uvicorn's faster parser
+        # leaves the trailing ones there: `Mcp-Name` would not match.
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         exchange = Exchange(scope, receive, send, keepalive_seconds=self._keepalive_seconds)
         scope[EXCHANGE] = exchange

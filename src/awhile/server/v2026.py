@@ -21,7 +21,7 @@ from mcp_types import (
 from pydantic import BaseModel, ValidationError
 
 from awhile.errors import IllegalEvent, TaskNotFound
-from awhile.server.params import TaskParams, UpdateParams, unknown_task
+from awhile.server.params import TaskParams, UpdateParams, refuse_unkept, unknown_task
 from awhile.tasks import events as ev
 from awhile.wire.snapshot import snapshot_of
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_task
@@ -77,6 +77,7 @@ class Era2026:
     ) -> HandlerResult:
         """``tasks/update``."""
         record = await self._admitted(ctx, params.task_id)
+        refuse_unkept(params.input_responses)
         for key, asked in record.outstanding.items():
             if key in params.input_responses:
                 _check_answer(key, str(asked.request.get("method")), params.input_responses[key])
