@@ -217,3 +217,9 @@ def exchange_of(request: Any) -> Exchange | None:
     """The exchange a handler's request came by; None off HTTP, and on an app not wrapped here."""
     scope: Mapping[str, Any] | None = getattr(request, "scope", None)
     return None if scope is None else scope.get(EXCHANGE)
+
+
+def has_left(request: Any) -> bool:
+    """Whether the client of a handler's request is known to have left."""
+    exchange = exchange_of(request)
+    return exchange is not None and exchange.gone.is_set()

@@ -1,0 +1,235 @@
+"""One `tools/call`: answered inline when it is quick, by a task when it is not.
+
+The body starts at once. If it ends within the tool's inline budget, its result is the answer; if
+not, and this very request declared that its client can take a task, the same running body gets a
+row and its handle is the answer. A client that cannot take tasks waits on its stream, with
+progress, for as long as hosts do (`awhile.server.companions`), or as it takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+
+from awhile.errors import IllegalEvent
+from awhile.runtime.worker import new_task_id
+from awhile.server.companions import still_running
+from awhile.server.endings import answer, answer_from, ending_of
+from awhile.server.outbound import RESOLVER_VERSION, detached_session
+from awhile.server.program import kept_of_request
+from awhile.server.questions import Questions
+from awhile.server.retries import retry_of
+from awhile.server.stream import has_left
+from awhile.server.telling import Told
+from awhile.tasks import events as ev
+from awhile.tasks import new_record
+from awhile.wire.snapshot import snapshot_of
+from awhile.wire.v2026_07_28 import write_created
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+    from awhile.runtime.ending import Raised, Returned
+    from awhile.runtime.run import Run
+    from awhile.runtime.running import Running
+    from awhile.runtime.worker import Row
+    from awhile.server.calls import Calls
+    from awhile.server.options import ToolOptions
+    from awhile.server.retries import Retry
+    from awhile.tasks import TaskRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of one caller.
+
+    Attributes:
+        takes_tasks: whether its client can be answered with a task.
+        unasked: why its caller can be asked nothing; None if it can.
+        keep_ms: how long a task's result is kept.
+    """
+
+    calls: Calls
+    options: ToolOptions
+    arguments: Mapping[str, Any]
+    ctx: ServerRequestContext[Any, Any]
+    call_next: CallNext
+    takes_tasks: bool
+    unasked: str | None
+    keep_ms: int | None
+
+    async def answer(self) -> HandlerResult:
+        """The result of the call, or the handle of the task it became.
+
+        Raises:
+            MCPError: the call ended in a protocol error.
+        """
+        retry = retry_of(self.ctx, self.calls.principal(self.ctx))
+        row = self._row(retry)
+        if retry is None:
+            return await self._begin(row)
+        async with self.calls.turns.turn(retry.task_id):  # two at once are one call, too
+            record = await self.calls.get(retry.task_id)
+            if record is None:
+                return await self._begin(row)
+        retry.check(record)
+        return self._concluded(await self._await_task(record))
+
+    async def submit(self) -> TaskRecord:
+        """Make the call a task at once; its record as it began."""
+        return await self._submit(self._row())
+
+    async def _submit(self, row: Row) -> TaskRecord:
+        # Its answer is the task's, so resolvers have to ask as input requests of the task.
+        body, name = self._body(RESOLVER_VERSION), self.options.name
+        may_ask = self.unasked is None
+        record = await self.calls.worker.submit(body, row, tool=name, may_ask=may_ask)
+        if record.arguments != self.arguments:
+            # Its answer would be taken for the answer to this call.
+            raise MCPError(
+                code=INVALID_PARAMS,
+                message=f"{self.options.request_key} {record.request_key!r} was used before, in a "
+                "call with other arguments: repeat that call as it was, or choose a new key.",
+                data={"taskId": record.task_id},
+            )
+        return record
+
+    async def _begin(self, row: Row) -> HandlerResult:
+        worker = self.calls.worker
+        if self.options.kept == "always":  # a row first, because a retry has to find it
+            return self._concluded(await self._await_task(await self._submit(row)))
+        body = self._body(self.ctx.protocol_version)
+        if self.takes_tasks and not worker.free():  # nothing is awaited from here to the place
+            record = await self.calls.store.create(row())  # it waits for a place as a task
+            return self._concluded(await self._await_task(record))
+        running: Running | None = None
+        with anyio.move_on_after(None if self.takes_tasks else self._patience()):
+            running = await worker.start(
+                body,
+                tool=self.options.name,
+                owner=self.calls.principal(self.ctx),
+                may_ask=self.unasked is None,
+            )
+        if running is None:  # no place became free for as long as this caller can wait
+            return self._handle(await self.calls.store.create(row()))
+        return await self._inline_first(running, row)
+
+    async def _inline_first(self, running: Running, row: Row) -> HandlerResult:
+        """The body first, a row only when it has to be."""
+        kept = False
+        try:
+            async with (
+                Told(self.ctx).telling_of(running.run),
+                anyio.create_task_group() as beside,
+            ):
+                beside.start_soon(self.calls.when_left, self.ctx, running.stop)
+                await running.settle(self._patience())
+                if has_left(self.ctx.request):  # nobody would get the handle
+                    await running.settle(None)
+                if running.ending is None:  # now: leaving the block takes turns of the loop
+                    with anyio.CancelScope(shield=True):
+                        kept = await self.calls.worker.keep(running, row)
+                beside.cancel_scope.cancel()
+        except BaseException:
+            # Nobody got a handle, so nobody could find the work: the caller left (in 2026-07-28
+            # closing the response stream cancels the request, basic/patterns/cancellation), or the
+            # store cannot keep it.
+            running.stop()
+            raise
+        if not kept or running.record is None:
+            assert running.ending is not None
+            return answer(running.ending)
+        if running.asks and not self.takes_tasks:
+            return await self._ask_inline(running.record)
+        return self._handle(running.record)
+
+    async def _ask_inline(self, record: TaskRecord) -> HandlerResult:
+        """Go on with an inline call whose body asks: its row is there to carry the questions."""
+        waited = False
+        try:
+            async with anyio.create_task_group() as beside:
+                beside.start_soon(self.calls.when_left, self.ctx, beside.cancel_scope.cancel)
+                record = await self._await_task(record)
+                waited = True
+                beside.cancel_scope.cancel()
+        finally:
+            if not waited:
+                left = ev.CancelAsked(reason="its caller has left")
+                with anyio.CancelScope(shield=True), contextlib.suppress(IllegalEvent):
+                    await self.calls.append(record.task_id, left)
+        return self._concluded(record)
+
+    async def _await_task(self, record: TaskRecord) -> TaskRecord:
+        """Wait for a task's ending, as long as the caller may be kept waiting."""
+        latest: TaskRecord | None = None
+        async with anyio.create_task_group() as beside:
+            # In the era that hands out tasks, those carry their questions themselves.
+            questions = None if self.takes_tasks else Questions(self.ctx, self.calls, beside)
+            latest = await self.calls.ending(
+                record, told=Told(self.ctx), questions=questions, seconds=self._patience()
+            )
+            beside.cancel_scope.cancel()
+        return latest or record
+
+    def _concluded(self, record: TaskRecord) -> HandlerResult:
+        return answer_from(record) if record.status.ended else self._handle(record)
+
+    def _patience(self) -> float | None:
+        """How long a caller may be kept waiting, in seconds; None: for as long as it takes."""
+        if self.takes_tasks:
+            return 0 if self.options.task_support == "required" else self.options.inline_seconds
+        waiting = self.calls.waiting
+        if self.options.task_support == "optional" and waiting.companion_tools:
+            return waiting.inline_limit_seconds
+        return None
+
+    def _handle(self, record: TaskRecord) -> dict[str, Any]:
+        if not self.takes_tasks:
+            limit = self.calls.waiting.inline_limit_seconds
+            is_error = self.options.name in self.calls.with_output_schema
+            return still_running(record, wait_seconds=limit, is_error=is_error)
+        poll_ms = self.calls.poll_interval_ms(record)
+        return write_created(snapshot_of(record, poll_interval_ms=poll_ms))
+
+    def _row(self, retry: Retry | None = None) -> Row:
+        kept = kept_of_request(self.ctx, may_ask=self.unasked is None)
+        key = self.arguments.get(self.options.request_key) if self.options.request_key else None
+        return partial(
+            new_record,
+            task_id=retry.task_id if retry else new_task_id(),
+            owner=self.calls.principal(self.ctx),
+            tool=self.options.name,
+            arguments=self.arguments,
+            context={**kept, **(retry.context if retry else {})},
+            at_ms=self.calls.now_ms(),
+            request_key=key if isinstance(key, str) and key else None,
+            keep_ms=self.keep_ms,
+            max_attempts=self.options.max_attempts,
+        )
+
+    def _body(self, protocol_version: str) -> Callable[[Run], Awaitable[Returned | Raised]]:
+        ctx = self.ctx
+
+        async def body(run: Run) -> Returned | Raised:
+            session = detached_session(
+                run,
+                protocol_version=protocol_version,
+                request_id=ctx.request_id if ctx.request_id is not None else "task",
+                client_params=ctx.session.client_params,
+                client_capabilities=ctx.session.client_capabilities,
+                headers=getattr(ctx.request, "headers", None),
+                meta=ctx.meta,
+                unasked=self.unasked,
+            )
+            detached = replace(ctx, session=session, protocol_version=protocol_version)
+            return await ending_of(self.call_next(detached))
+
+        return body
