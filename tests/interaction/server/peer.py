@@ -121,7 +121,9 @@ class Peer:
             name = params.get("taskId") or params.get("name")
         if name:
             sent["mcp-name"] = name
-        return self._http.build_request("POST", self.url, json=body, headers=sent)
+        # Python's own writer, which also writes what strict JSON lacks (NaN, half a character).
+        content = json.dumps(body)
+        return self._http.build_request("POST", self.url, content=content, headers=sent)
 
     async def ask(self, method: str, params: Json, **how: Any) -> Reply:
         """Send one request and read its answer to the end."""
