@@ -156,7 +156,10 @@ class Exchange:
                 continue
             async with self._turn:
                 if self._streaming or self._may_commit:
-                    await self._comment()
+                    try:
+                        await self._comment()
+                    except OSError:  # how some servers say that the client has left
+                        return
                 self._quiet_since = anyio.current_time()
 
     def _patience(self) -> float:
@@ -180,7 +183,10 @@ class Exchange:
     async def _start(self, message: Message) -> None:
         self._may_commit = False
         headers = MutableHeaders(scope=message)
-        is_stream = headers.get("content-type", "").startswith(EVENT_STREAM)
+        is_stream = (
+            headers.get("content-type", "").startswith(EVENT_STREAM)
+            and "content-encoding" not in headers  # a comment would not be part of that
+        )
         if self._streaming:  # committed: neither a status nor a header can follow any more
             self._as_event = not is_stream
             self._is_json = "json" in headers.get("content-type", "")

@@ -11,6 +11,7 @@ from awhile.runtime.bodies import RunIn, placed
 from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.server import principal as principals
 from awhile.server.calls import Calls
+from awhile.server.checks import check_streams, check_tools
 from awhile.server.extension import TasksExtension
 from awhile.server.listen import Listening
 from awhile.server.middleware import TasksMiddleware
@@ -284,14 +285,8 @@ class Tasks:
     @asynccontextmanager
     async def _serving(self, server: MCPServer[Any], state: Any) -> AsyncGenerator[None]:
         tools = await server.list_tools()
-        registered = {tool.name for tool in tools}
-        missing = sorted(self._tools.keys() - registered)
-        if missing:
-            raise SettingsError(
-                f"The task tools {missing!r} are not registered with {server.name!r}: put "
-                "@mcp.tool() above @tasks.tool(), and give both the same name."
-            )
-        self._refuse_json_mode(server)
+        check_tools(server, [tool.name for tool in tools], self._tools)
+        check_streams(server, self._tools)
         remember_sealed_states(server)
         if self._calls.is_open:
             raise SettingsError(
@@ -316,16 +311,3 @@ class Tasks:
             self._calls.open(store, worker, [one.name for one in tools if one.output_schema])
             stack.callback(self._calls.close)
             yield
-
-    def _refuse_json_mode(self, server: MCPServer[Any]) -> None:
-        try:
-            json_mode = server.session_manager.json_response
-        except RuntimeError:  # served over another transport
-            return
-        waits = sorted(one.name for one in self._tools.values() if one.waits_inline)
-        if json_mode and waits:
-            raise SettingsError(
-                f"The tools {waits!r} may keep their callers waiting, and json_response=True leaves"
-                " them no stream: no progress, and a caller that has left would not be noticed. "
-                "Serve without json_response, or give them task_support='required'."
-            )

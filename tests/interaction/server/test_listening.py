@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.abc
 import anyio.streams.text
 import httpx2
 import pytest
@@ -24,6 +25,7 @@ from awhile import Run
 from awhile.errors import SettingsError
 from awhile.server.http import close_streams
 from tests.interaction.server.conftest import App
+from tests.interaction.server.legacy import Legacy
 from tests.interaction.server.peer import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -99,6 +101,17 @@ def waiting(app: App) -> anyio.Event:
         return "done"
 
     return go
+
+
+@asynccontextmanager
+async def stopping_server(folder: Path) -> AsyncGenerator[tuple[anyio.abc.Process, str]]:
+    """A server process, and its URL."""
+    store = f"sqlite:///{folder / 'tasks.db'}"
+    command = [sys.executable, "-m", "tests.interaction.server.stopping_server", store]
+    async with await anyio.open_process(command, stderr=None) as process:
+        assert process.stdout is not None
+        url = await anyio.streams.text.TextReceiveStream(process.stdout).receive()
+        yield process, url.strip()
 
 
 @pytest.fixture
@@ -375,15 +388,32 @@ def _tasks() -> int:
     return len(anyio.get_running_tasks())
 
 
+async def test_a_signal_ends_the_process_although_calls_and_sessions_are_open(
+    tmp_path: Path,
+) -> None:
+    """Ours: an inline call of 2026 and an open session of 2025 get two seconds, no more."""
+    async with stopping_server(tmp_path) as (process, url):
+        async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
+            old = await Legacy(url, http).opened()
+            session = await http.send(
+                http.build_request("GET", url, headers=old.headers), stream=True
+            )
+            call = Peer(url, http).request(
+                "tools/call", {"name": "work", "arguments": {}}, meta={"progressToken": 1}
+            )
+            async with Peer(url, http).opened(call) as (_, messages):
+                await anext(messages)
+                process.terminate()
+                with anyio.fail_after(4):
+                    await process.wait()
+            await session.aclose()
+
+
 async def test_a_signal_ends_streams_first_and_the_process_within_two_seconds(
     tmp_path: Path,
 ) -> None:
     """Spec: subscriptions, Graceful Closure. Ours: an open stream does not hold the process."""
-    store = f"sqlite:///{tmp_path / 'tasks.db'}"
-    command = [sys.executable, "-m", "tests.interaction.server.stopping_server", store]
-    async with await anyio.open_process(command, stderr=None) as process:
-        assert process.stdout is not None
-        url = (await anyio.streams.text.TextReceiveStream(process.stdout).receive()).strip()
+    async with stopping_server(tmp_path) as (process, url):
         async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
             peer = Peer(url, http)
             async with (
