@@ -11,14 +11,12 @@ import anyio
 import anyio.to_thread
 
 from awhile.client.clock import wall_clock_ms
-from awhile.client.era import ERAS
 from awhile.client.handle import Handle
 from awhile.client.known import Known
+from awhile.client.ledger import remembered
 from awhile.client.open_call import OpenCall
 from awhile.client.sending import Call, created, demands_task, refuses_tasks, unended
 from awhile.errors import ProtocolFailed, StoreError, TasksUnsupported, Unreachable
-from awhile.tasks import Status
-from awhile.wire.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from awhile.client.inbox import OnInput
     from awhile.client.ledger import Entry, Ledger
     from awhile.client.link import Link
+    from awhile.wire.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +128,7 @@ class RemoteServer:
         or `result` finds out.
         """
         entry = await self._find(task_id)
-        known = Known() if entry is None else _remembered(entry)
+        known = Known() if entry is None else remembered(entry)
         return self._handle(known, task_id=task_id, on_input=on_input or self._on_input)
 
     async def list_tasks(self) -> list[Handle]:
@@ -279,27 +278,6 @@ async def _answer(sent: Call, handle: Handle, hear: ProgressFnT) -> dict[str, An
         return await sent.settle(handle.on_input, on_progress=hear)
     except ProtocolFailed as no:
         return no
-
-
-def _remembered(entry: Entry) -> Known:
-    era = ERAS.get(entry.era)
-    # Its last change is known by this side's clock alone, which says nothing beside the server's.
-    task = entry.ending or Snapshot(
-        task_id=entry.task_id,
-        status=Status(entry.status),
-        status_message=entry.message,
-        created_at_ms=entry.created_at_ms,
-        last_updated_at_ms=entry.created_at_ms,
-    )
-    return Known(
-        tool=entry.tool,
-        task=task,
-        started_at_ms=entry.created_at_ms,
-        changed_at_ms=entry.updated_at_ms,
-        cancel_asked_at_ms=entry.cancel_asked_at_ms,
-        gone=entry.gone,
-        cancel_proves_nothing=era is not None and era.cancel_proves_nothing,
-    )
 
 
 __all__ = ["RemoteServer"]

@@ -21,13 +21,15 @@ import apsw
 import platformdirs
 
 from awhile.client.clock import wall_clock_ms
+from awhile.client.era import ERAS
+from awhile.client.known import Known
 from awhile.errors import StoreError
+from awhile.tasks import Status
+from awhile.wire.snapshot import Snapshot
 from awhile.wire.v2026_07_28 import PROTOCOL_VERSION, read_task, write_detailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from awhile.wire.snapshot import Snapshot
 
 BUSY_MS = 5_000
 """How long one process waits for another's write; each takes a few milliseconds."""
@@ -204,4 +206,26 @@ def _entry(row: Any) -> Entry:
     )
 
 
-__all__ = ["Entry", "Ledger"]
+def remembered(entry: Entry) -> Known:
+    """What is known of a task from its handle alone."""
+    era = ERAS.get(entry.era)
+    # Its last change is known by this side's clock alone, which says nothing beside the server's.
+    task = entry.ending or Snapshot(
+        task_id=entry.task_id,
+        status=Status(entry.status),
+        status_message=entry.message,
+        created_at_ms=entry.created_at_ms,
+        last_updated_at_ms=entry.created_at_ms,
+    )
+    return Known(
+        tool=entry.tool,
+        task=task,
+        started_at_ms=entry.created_at_ms,
+        changed_at_ms=entry.updated_at_ms,
+        cancel_asked_at_ms=entry.cancel_asked_at_ms,
+        gone=entry.gone,
+        cancel_proves_nothing=era is not None and era.cancel_proves_nothing,
+    )
+
+
+__all__ = ["Entry", "Ledger", "remembered"]

@@ -14,9 +14,11 @@ import time
 from typing import Annotated, Any
 
 import anyio
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
+from mcp_types import METHOD_NOT_FOUND
 from pydantic import BaseModel
 
 from awhile import Run, Tasks
@@ -34,10 +36,20 @@ def ask_first(_ctx: Context[Any, Any]) -> Elicit[Confirmation]:
     return Elicit("Are you sure?", Confirmation)
 
 
-def build(store: str) -> MCPServer[Any]:
+async def refuse_discover(
+    ctx: ServerRequestContext[Any, Any], call_next: CallNext
+) -> HandlerResult:
+    """What a server of 2025-11-25 says to the handshake of 2026-07-28."""
+    if ctx.method == "server/discover":
+        raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
+    return await call_next(ctx)
+
+
+def build(store: str, *, older: bool = False) -> MCPServer[Any]:
     """The server on a store file."""
     tasks = Tasks(f"sqlite:///{store}", lease_seconds=1.0)
-    mcp: MCPServer[Any] = MCPServer("long-work", **tasks.install())
+    installed = tasks.install(middleware=[refuse_discover] if older else [])
+    mcp: MCPServer[Any] = MCPServer("long-work", **installed)
 
     @mcp.tool()
     def greet(name: str) -> str:
@@ -143,9 +155,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--store", required=True)
     parser.add_argument("--stdio", action="store_true", help="speak over stdin and stdout")
+    parser.add_argument("--older", action="store_true", help="know only 2025-11-25")
     given = parser.parse_args()
     if given.stdio:
-        build(given.store).run("stdio")
+        build(given.store, older=given.older).run("stdio")
         return
     threading.Thread(target=_end_with_stdin, daemon=True).start()
 
@@ -153,7 +166,8 @@ def main() -> None:
         print(url, flush=True)  # noqa: T201
 
     async def serve() -> None:
-        await serve_http(build(given.store), port=given.port, on_ready=say)
+        server = build(given.store, older=given.older)
+        await serve_http(server, port=given.port, on_ready=say)
 
     anyio.run(serve)
 

@@ -25,8 +25,9 @@ async def wait_until(holds: Callable[[], bool], *, timeout_seconds: float = 10) 
 class RunningServer:
     """`long_work_server` in its own process. It ends when its stdin closes."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, *options: str) -> None:
         self._store = store
+        self._options = options
         self._port = 0
         self._process: subprocess.Popen[str] | None = None
         self.url = ""
@@ -34,7 +35,7 @@ class RunningServer:
     def start(self) -> None:
         """Start, and wait until it takes calls. After a kill: on the same port and store."""
         command = [sys.executable, "-m", "tests.interaction.client.long_work_server"]
-        command += ["--store", str(self._store), "--port", str(self._port)]
+        command += ["--store", str(self._store), "--port", str(self._port), *self._options]
         process = subprocess.Popen(
             command,
             cwd=ROOT,
