@@ -392,40 +392,42 @@ async def test_a_signal_ends_the_process_although_calls_and_sessions_are_open(
     tmp_path: Path,
 ) -> None:
     """Ours: an inline call of 2026 and an open session of 2025 get two seconds, no more."""
-    async with stopping_server(tmp_path) as (process, url):
-        async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
-            old = await Legacy(url, http).opened()
-            session = await http.send(
-                http.build_request("GET", url, headers=old.headers), stream=True
-            )
-            call = Peer(url, http).request(
-                "tools/call", {"name": "work", "arguments": {}}, meta={"progressToken": 1}
-            )
-            async with Peer(url, http).opened(call) as (_, messages):
-                await anext(messages)
-                process.terminate()
-                with anyio.fail_after(4):
-                    await process.wait()
-            await session.aclose()
+    async with (
+        stopping_server(tmp_path) as (process, url),
+        httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http,
+    ):
+        old = await Legacy(url, http).opened()
+        session = await http.send(http.build_request("GET", url, headers=old.headers), stream=True)
+        call = Peer(url, http).request(
+            "tools/call", {"name": "work", "arguments": {}}, meta={"progressToken": 1}
+        )
+        async with Peer(url, http).opened(call) as (_, messages):
+            await anext(messages)
+            process.terminate()
+            with anyio.fail_after(4):
+                await process.wait()
+        await session.aclose()
 
 
 async def test_a_signal_ends_streams_first_and_the_process_within_two_seconds(
     tmp_path: Path,
 ) -> None:
     """Spec: subscriptions, Graceful Closure. Ours: an open stream does not hold the process."""
-    async with stopping_server(tmp_path) as (process, url):
-        async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
-            peer = Peer(url, http)
-            async with (
-                listening(peer, taskIds=["x"]) as first,
-                listening(peer, taskIds=["y"]) as second,
-            ):
-                for stream in (first, second):
-                    await stream.acknowledged()
-                process.terminate()
-                began = time.monotonic()
-                for stream in (first, second):
-                    await stream.farewell()
-                with anyio.fail_after(PATIENCE_SECONDS):
-                    await process.wait()
-                assert time.monotonic() - began < 2
+    async with (
+        stopping_server(tmp_path) as (process, url),
+        httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http,
+    ):
+        peer = Peer(url, http)
+        async with (
+            listening(peer, taskIds=["x"]) as first,
+            listening(peer, taskIds=["y"]) as second,
+        ):
+            for stream in (first, second):
+                await stream.acknowledged()
+            process.terminate()
+            began = time.monotonic()
+            for stream in (first, second):
+                await stream.farewell()
+            with anyio.fail_after(PATIENCE_SECONDS):
+                await process.wait()
+            assert time.monotonic() - began < 2
