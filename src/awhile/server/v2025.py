@@ -19,7 +19,7 @@ from mcp_types.methods import serialize_server_result
 
 from awhile.errors import IllegalEvent, TaskNotFound
 from awhile.server.endings import answer_from
-from awhile.server.followers import Followers, has_session
+from awhile.server.followers import Followers
 from awhile.server.params import ListParams, TaskParams, unknown_task
 from awhile.server.principal import can_be_told_apart
 from awhile.server.questions import Questions, can_be_asked
@@ -65,7 +65,7 @@ class Era2025:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self.followers = Followers(self._shown)
+        self.followers = Followers(calls, self._shown)
 
     async def call(
         self,
@@ -186,13 +186,9 @@ class Era2025:
         async with anyio.create_task_group() as beside:
             # It may come back, but not to this stream.
             beside.start_soon(self._calls.when_left, ctx, beside.cancel_scope.cancel)
-            if has_session(ctx):
-                latest = await self._calls.ending(
-                    record, questions=Questions(ctx, self._calls, beside)
-                )
-            else:
-                with self.followers.riding_on(ctx, record.task_id):
-                    latest = await self._calls.ending(record)
+            questions = Questions(ctx, self._calls, beside)
+            with self.followers.riding_on(ctx, record.task_id):
+                latest = await self._calls.ending(record, questions=questions)
             record = latest or record
             beside.cancel_scope.cancel()
         if not record.status.ended:

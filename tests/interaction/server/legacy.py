@@ -164,8 +164,13 @@ class Legacy:
 
     async def _read(self, response: httpx2.Response) -> None:
         try:
-            async for message in messages_of(response):
-                self.news.append(message)
+            async with anyio.create_task_group() as answering:
+                async for message in messages_of(response):
+                    if "id" in message:
+                        self.asked.append(message)
+                        answering.start_soon(self._answer, message)
+                    else:
+                        self.news.append(message)
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()

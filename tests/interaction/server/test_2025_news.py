@@ -13,6 +13,7 @@ from mcp.server.mcpserver import Context
 from pydantic import BaseModel
 
 from awhile import Run
+from awhile.errors import StoreError
 from tests.interaction.server.conftest import App
 from tests.interaction.server.legacy import LEGACY, RELATED, served
 from tests.interaction.server.peer import Json, run_facts, until
@@ -224,3 +225,32 @@ async def test_a_plain_call_tells_its_progress_on_its_own_stream(
         "message": "writing",
     }
     assert rising(reply.progress)
+
+
+async def test_a_store_that_fails_ends_the_news_of_one_task_and_nothing_else(
+    app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: notifications are optional; its client polls, and all others are told on."""
+    one, other = Stepping(app, name="one"), Stepping(app, name="other")
+    async with served(app) as client, client.listening():
+        broken = await client.start("one", "one")
+        store: Any = app.tasks.store
+        get = store.get
+
+        async def failing(task_id: str) -> object:
+            if task_id == broken:
+                raise StoreError("the disk is full")
+            return await get(task_id)
+
+        monkeypatch.setattr(store, "get", failing)
+        one.say("unheard")
+        await until(lambda: "cannot be followed" in caplog.text, "it was given up")
+        monkeypatch.setattr(store, "get", get)
+        told = await client.start("other", "other")
+        other.say("heard")
+        await until(lambda: bool(client.told(PROGRESS)), "the other was told")
+        one.finish()
+        other.finish()
+        await client.ended(broken)
+        await client.ended(told)
+    assert {item["progressToken"] for item in client.told(PROGRESS)} == {"other"}

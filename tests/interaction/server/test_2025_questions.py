@@ -331,6 +331,41 @@ async def test_a_resolver_asks_in_a_task_too(app: App) -> None:
         assert (await client.result(await client.start("resolved"))).text == "resolved stock"
 
 
+async def test_A15_a_client_that_only_polls_is_asked_on_its_sessions_stream(app: App) -> None:
+    """Spec: 2025-11-25: clients SHOULD expect messages on any stream. Ours: field case A15, the
+    official TypeScript Tasks client, which never calls `tasks/result` before the end."""
+    asking = Asking(app)
+    async with served(app) as client, client.listening():
+        client.on_request = answers("sales")
+        task_id = await client.start("ask")
+        assert (await client.ended(task_id))["status"] == "completed"
+    [question] = client.asked
+    assert question["params"]["_meta"] == {RELATED: {"taskId": task_id}}
+    assert asking.heard == ["sales"]
+
+
+async def test_a_question_is_taken_back_from_the_session_when_somebody_waits_for_it(
+    app: App,
+) -> None:
+    """Ours: one prompt at a time for one client."""
+    asking = Asking(app)
+    async with served(app) as client, client.listening(), anyio.create_task_group() as group:
+        task_id = await client.start("ask")
+        await until(lambda: len(client.asked) == 1, "it was asked on the session's stream")
+        texts: list[str] = []
+
+        async def wait() -> None:
+            texts.append((await client.result(task_id)).text)
+
+        group.start_soon(wait)
+        await until(lambda: len(client.asked) == 2, "it was asked on the waiting stream")
+        await until(lambda: bool(client.told("notifications/cancelled")), "the first was withdrawn")
+        assert client.told("notifications/cancelled")[0]["requestId"] == client.asked[0]["id"]
+        await client.post({"id": client.asked[1]["id"], "result": accepted(database="stock")})
+        await until(lambda: bool(texts), "the waiter heard")
+    assert asking.heard == ["stock"]
+
+
 # --- who cannot be asked ------------------------------------------------------------------------
 
 
