@@ -4,7 +4,7 @@
 PYTEST := .venv/bin/python -m pytest -q
 export PYTHON
 
-.PHONY: app test check e2e conformance peers bench page constraints clean
+.PHONY: app test check e2e conformance peers bench wire page constraints clean
 
 app: page                ## open the page on a sample warehouse
 	@.venv/bin/awhile app
@@ -25,13 +25,18 @@ peers:                   ## clients and servers of other projects, in both eras
 	@scripts/set-up venv
 	@$(PYTEST) -m peers tests
 
-conformance:             ## the official MCP suite's tasks scenarios
+conformance:             ## the official MCP suite: its tasks scenarios and all of 2026-07-28
 	@scripts/set-up venv
 	@$(PYTEST) -m conformance tests/interaction
 
 bench:                   ## timings on this machine
 	@scripts/set-up venv
 	@scripts/bench
+
+wire:                    ## record anew what docs/wire.md shows
+	@scripts/set-up venv
+	@.venv/bin/python -m examples.wire.page > docs/wire.md
+	@echo "wire: docs/wire.md is recorded"
 
 page:                    ## the page alone, built from web/
 	@scripts/set-up page

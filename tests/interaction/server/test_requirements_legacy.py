@@ -51,21 +51,6 @@ class Which(BaseModel):
 CALL: Json = {"name": "hold", "arguments": {}}
 
 
-async def test_a_legacy_call_goes_on_when_its_client_leaves(app: App) -> None:
-    """Spec: transports: a disconnection is not a cancellation."""
-    holding = Holding(app)
-    async with served(app) as client:
-        response = await client.http.send(client.request("tools/call", CALL, 1), stream=True)
-        await holding.started.wait()
-        await anext(response.aiter_lines())
-        await response.aclose()
-        await client.ask("tools/list", {})
-        assert holding.ended is None
-        holding.go.set()
-        await until(lambda: holding.ended is not None, "the body has ended")
-    assert holding.ended == "returned"
-
-
 async def test_a_cancelled_legacy_call_stops(app: App) -> None:
     """Spec: cancellation: stop the work, free what it held; its place is free again."""
     single = App(app.store, slots=1)
