@@ -13,9 +13,9 @@ from tests.interaction.client.doorway import Doorway
 from tests.interaction.client.running import RunningServer
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """One server for all tests that leave it running."""
+    """One server for all tests here that leave it running; other rooms count their children."""
     server = RunningServer(tmp_path_factory.mktemp("long-work") / "tasks.db")
     server.start()
     yield server

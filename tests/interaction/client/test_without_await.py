@@ -89,7 +89,9 @@ def test_an_error_of_the_one_who_answers_comes_out(url: str) -> None:
 @pytest.mark.parametrize("wait", ["handle.result()", "list(handle.watch())"])
 def test_ctrl_c_ends_the_wait_and_leaves_the_task(url: str, ledger: Ledger, wait: str) -> None:
     script = f"""
+import signal
 from awhile import Ledger, connect_sync
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 with connect_sync({url!r}, ledger=Ledger({str(ledger.path)!r})) as server:
     handle = server.start("count", {{"steps": 15, "seconds": 0.1}})
     try:
