@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import uvicorn
 
 from awhile.errors import SettingsError
 from awhile.server.middleware import TasksMiddleware
+from awhile.server.principal import is_loopback
 from awhile.server.stream import KEEPALIVE_SECONDS, KeptAlive, check_keepalive
 
 if TYPE_CHECKING:
@@ -159,16 +159,9 @@ def refuse_strangers(host: str, *, authenticated: bool) -> None:
     Raises:
         SettingsError: ``host`` is no loopback address and callers are not authenticated.
     """
-    if not authenticated and not _loopback(host):
+    if not authenticated and not is_loopback(host):
         raise SettingsError(
             f"host is {host!r} and the server has no authentication: anybody who reaches that "
             "address could read and stop every task. Listen on 127.0.0.1, or configure a token "
             "verifier."
         )
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
