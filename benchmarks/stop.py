@@ -25,6 +25,7 @@ from rich.table import Table
 from awhile import ChildRun
 from awhile.runtime.bodies import RunIn, perform
 from awhile.runtime.ending import Returned
+from awhile.runtime.limits import Limits
 from awhile.runtime.run import Run
 from awhile.runtime.worker import Worker, new_task_id, wall_clock_ms
 from awhile.stores.sqlite import SqliteStore
@@ -94,9 +95,9 @@ class Program:
         """None of them asks."""
         return False
 
-    def give_up_seconds(self, tool: str) -> float:
+    def limits(self, tool: str) -> Limits:
         """Longer than any of them takes."""
-        return 60
+        return Limits(give_up_seconds=60)
 
     def body(self, record: TaskRecord) -> Callable[[Run], Awaitable[Returned]]:
         """The body of one shape."""

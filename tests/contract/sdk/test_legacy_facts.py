@@ -226,7 +226,8 @@ async def test_a_session_that_ends_under_a_question_is_no_answer() -> None:
     async with legacy(probe) as client:
         other = await Legacy(client.url, client.http).opened()
         async with anyio.create_task_group() as group:
-            group.start_soon(other.ask, "tasks/get", {})
+            nothing: dict[str, str] = {}
+            group.start_soon(other.ask, "tasks/get", nothing)
             await until(lambda: bool(other.asked), "it was asked")
             await other.leave()
             group.cancel_scope.cancel()
