@@ -2,6 +2,8 @@
 # Each target ends with a one-line tally.
 
 PYTEST := .venv/bin/python -m pytest -q
+# Most tests wait for processes and clocks, so three at once keep two cores busy.
+SIDE_BY_SIDE := -n 3 --dist loadgroup
 export PYTHON
 
 .PHONY: app test check e2e conformance peers bench wire page constraints clean
@@ -12,7 +14,7 @@ app: page                ## open the page on a sample warehouse
 test: page               ## all that CI runs: the gates, then every test, even if a gate failed
 	@scripts/set-up browser || [ -z "$$CI" ]
 	@scripts/set-up proxy || [ -z "$$CI" ]
-	@scripts/gates; gates=$$?; $(PYTEST) && exit $$gates
+	@scripts/gates; gates=$$?; $(PYTEST) $(SIDE_BY_SIDE) && exit $$gates
 
 check: page              ## lint, format, types, import directions, module size, the page's units
 	@scripts/gates

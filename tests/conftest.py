@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Never in CI: there they fail.
     """
+    _share_out(config, items)
     if find_browser() or "CI" in os.environ:
         return
     e2e = Path(__file__).parent / "e2e"
@@ -49,6 +51,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=without)
         items[:] = [item for item in items if item not in without]
         config.stash[left_out] = len(without)
+
+
+def _share_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say which tests run one after the other where pytest-xdist runs several at once.
+
+    Those of one file; all in a browser, which share one app; and all that programs of others are
+    installed for.
+    """
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    here = Path(__file__).parent
+    for item in items:
+        room = item.path.relative_to(here).parts[0]
+        alone = room == "e2e" or item.get_closest_marker("conformance") or room == "peers"
+        group = ("e2e" if room == "e2e" else "checks") if alone else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write half a character that a test has logged as an escape: xdist cannot carry it."""
+    report = yield
+    report.sections = [
+        (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
 
 
 def pytest_terminal_summary(
