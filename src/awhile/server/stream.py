@@ -151,7 +151,7 @@ class Exchange:
         """Commit a quiet answer, and send comments on a quiet stream, until cancelled."""
         await self._read.wait()
         while True:
-            await anyio.sleep(self._quiet_since + self._patience() - anyio.current_time())
+            await anyio.sleep_until(self._quiet_since + self._patience())
             if anyio.current_time() < self._quiet_since + self._patience():
                 continue
             async with self._turn:
