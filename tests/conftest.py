@@ -37,6 +37,7 @@ def chromium() -> str:
     return path
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the browser tests out, all of them and loudly, where there is no browser.
 
