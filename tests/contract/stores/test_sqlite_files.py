@@ -9,6 +9,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
@@ -19,6 +21,7 @@ from awhile.errors import SettingsError, StoreError
 from awhile.stores.open import open_store
 from awhile.stores.rows import COLUMNS, DERIVED, to_row
 from awhile.stores.sqlite import SqliteStore
+from awhile.stores.sqlite.bells import Bell
 from awhile.stores.sqlite.connection import Connection
 from awhile.stores.sqlite.files import explain
 from awhile.stores.sqlite.locks import WriteLock
@@ -128,6 +131,27 @@ async def test_a_dead_listeners_bell_is_taken_down(file: Path) -> None:
         await store.create(task())
         await store.create(task())
     assert list(bells.iterdir()) == []
+
+
+@pytest.mark.anyio
+async def test_a_listener_that_ends_by_its_poll_leaves_the_bell_to_who_closes_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: the ring of a closed bell failed, or went to whatever had its descriptor by then."""
+    ring = Bell.ring
+
+    def late(bell: Bell) -> None:
+        for thread in threading.enumerate():
+            if thread.name == "awhile-listener":
+                thread.join(10)
+        ring(bell)
+
+    async with AsyncExitStack() as after, SqliteStore(file) as other, SqliteStore(file) as store:
+        watch = await after.enter_async_context(store.watch())
+        made = await other.create(task())
+        assert await watch.wait(10) == {made.task_id}
+        monkeypatch.setattr(Bell, "ring", late)
+    assert list(file.with_name("tasks.db-bells").iterdir()) == []
 
 
 @pytest.mark.anyio
@@ -246,6 +270,7 @@ import resource, sys
 import anyio
 from awhile.errors import StoreError
 from awhile.stores.sqlite import SqliteStore
+from awhile.stores.sqlite.bells import Bell
 from awhile.testing.store_case import task
 
 async def main():

@@ -55,6 +55,10 @@ class Listener:
         if self._thread is not None:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._thread.join)
+        # Not by the thread: it may end by its poll just before the ring above, whose descriptor
+        # would then be closed, or another file's by now.
+        if self._bell is not None:
+            self._bell.close()
         self._connection.close()
 
     def look(self, connection: Connection) -> Sequence[Change]:
@@ -67,17 +71,13 @@ class Listener:
             self.bell_name = self._bell.name
         except OSError:  # no named pipes on this file system: the poll alone has to do
             self._bell = None
-        try:
-            while not self._over.is_set():
-                if self.changes.active:
-                    self._look()
-                if self._bell is None:
-                    self._over.wait(POLL_SECONDS)
-                else:
-                    self._bell.wait(POLL_SECONDS if self.changes.active else None)
-        finally:
-            if self._bell is not None:
-                self._bell.close()
+        while not self._over.is_set():
+            if self.changes.active:
+                self._look()
+            if self._bell is None:
+                self._over.wait(POLL_SECONDS)
+            else:
+                self._bell.wait(POLL_SECONDS if self.changes.active else None)
 
     def _look(self) -> None:
         try:
