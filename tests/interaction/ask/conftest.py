@@ -64,10 +64,11 @@ class App:
 
 
 @pytest.fixture(scope="session")
-async def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample warehouse in its smallest size."""
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample warehouse in its smallest size; made outside of the tests' event loop, which it
+    would keep alive, and so share, from one test to all later ones."""
     folder = tmp_path_factory.mktemp("warehouse")
-    return await ensure_sample(folder, "tiny", TODAY, _quiet)
+    return anyio.run(ensure_sample, folder, "tiny", TODAY, _quiet)
 
 
 @asynccontextmanager
