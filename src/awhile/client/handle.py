@@ -144,6 +144,8 @@ class Handle:
             said = await self._ask_to_stop(self.id)
             with anyio.move_on_after(give_up_seconds):
                 await self._until_ended()
+                if said is not None and not self._tells():
+                    await self.work.look()  # the news of an ending may come without its facts
             if said is not None and (self.work.known.gone or not self.now.ended):
                 # In this era the reply was final; a server may drop the task right after it.
                 await self.work.learn(task=said, gone=False, cancel_proves_nothing=True)
@@ -155,11 +157,15 @@ class Handle:
         """Look on for the proof that cancelled work has stopped, where the server gives any."""
         for failures in count():
             known = self.work.known
-            tells = known.task is not None and known.task.cancel_asked_at_ms is not None
-            if known.gone or not tells or not self.now.ended or not unproven(known):
+            if known.gone or not self._tells() or not self.now.ended or not unproven(known):
                 return
             await anyio.sleep(retry_seconds(failures, chance=0, longest_seconds=2.0))
             await self.work.look()
+
+    def _tells(self) -> bool:
+        """Whether the server gives facts about the stop beside the task's status."""
+        task = self.work.known.task
+        return task is not None and task.cancel_asked_at_ms is not None
 
     async def answer(self, responses: Mapping[str, Any]) -> None:
         """Answer questions of the work, by the keys of `Now.inputs`. Safe to repeat.
