@@ -145,7 +145,7 @@ async def test_C3_a_lost_push_of_a_task_is_pushed_again(app: App) -> None:
             async with peer.opened(peer.request("subscriptions/listen", wanted)) as (_, messages):
                 assert "acknowledged" in (await anext(messages))["method"]
             work.step()
-        await until(lambda: work.ends == 1, "the work has ended")
+        await peer.ended(task_id)
         async with peer.opened(peer.request("subscriptions/listen", wanted)) as (_, messages):
             await anext(messages)
             with anyio.fail_after(PATIENCE_SECONDS):
