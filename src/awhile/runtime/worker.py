@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CLAIM_SECONDS = 1.0
-"""How often a worker looks for work nobody told it of (leases that ran out wake nobody)."""
+LOOK_SECONDS = 1.0
+"""How often at least a worker looks for leases that ran out (those wake nobody)."""
+
+LOOKS_A_LEASE = 6
+"""How often it looks at least within the time a vanished worker's task may say ``working``."""
 
 SWEEP_SECONDS = 60.0
 """How often expired tasks are deleted."""
@@ -114,7 +117,9 @@ class Worker:
         self._store = store
         self._program = program
         self._slots = anyio.Semaphore(slots, max_value=slots)
-        self._lease_ms = round(lease_seconds * 1000)
+        # A lease that ran out is noticed by the next look: both together are `lease_seconds`.
+        self._look_seconds = min(LOOK_SECONDS, lease_seconds / LOOKS_A_LEASE)
+        self._lease_ms = round((lease_seconds - self._look_seconds) * 1000)
         self._drain_seconds = drain_seconds
         self._now_ms = now_ms
         self._kept: dict[str, Running] = {}
@@ -273,7 +278,7 @@ class Worker:
     async def _claim_all(self) -> None:
         seen = 0
         while True:
-            with anyio.move_on_after(CLAIM_SECONDS):
+            with anyio.move_on_after(self._look_seconds):
                 seen = await self._look.wait(seen)
             await self._let_others_renew()
             try:
