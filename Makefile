@@ -14,6 +14,7 @@ app: page                ## open the page on a sample warehouse
 test: page               ## all that CI runs: the gates, then every test, even if a gate failed
 	@scripts/set-up browser || [ -z "$$CI" ]
 	@scripts/set-up proxy || [ -z "$$CI" ]
+	@scripts/set-up postgres || [ -z "$$CI" ]
 	@scripts/gates; gates=$$?; $(PYTEST) $(SIDE_BY_SIDE) && exit $$gates
 
 check: page              ## lint, format, types, import directions, module size, the page's units

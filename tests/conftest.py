@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
+
+from checks.postgres import Cluster, binaries, store_url
 
 # Here, before anything imports it: only then do the shipped suite's asserts say what they saw.
 pytest.register_assert_rewrite("awhile.testing")
@@ -15,7 +20,20 @@ pytest.register_assert_rewrite("awhile.testing")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """The names `scripts/set-up browser` looks for, too."""
 
-left_out = pytest.StashKey[int]()
+POSTGRES = "AWHILE_TEST_POSTGRES"
+"""Names the variable with the DSN of a database to test in; without it, a cluster is started."""
+
+NO_BROWSER = (
+    "{} browser tests did NOT run: no Chromium on the PATH. "
+    "Install it (`scripts/set-up browser` says how) and run `make e2e`."
+)
+NO_POSTGRES = (
+    "{} tests on PostgreSQL did NOT run: its programs were not found. Install them "
+    f"(`scripts/set-up postgres` says how), or name a database of yours in {POSTGRES}."
+)
+
+left_out = pytest.StashKey[dict[str, int]]()
+"""What is to be said at the end, with the number of tests it concerns."""
 
 
 @pytest.fixture(scope="session")
@@ -37,21 +55,58 @@ def chromium() -> str:
     return path
 
 
+@pytest.fixture(scope="session")
+def postgres_cluster() -> Generator[Cluster]:
+    """The cluster all tests of this run (of one worker of it) share; do not end it."""
+    with Cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def own_cluster() -> Generator[Cluster]:
+    """A cluster of this test's own, to be killed, paused and started again."""
+    with Cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def postgres_url(request: pytest.FixtureRequest) -> Generator[str]:
+    """The URL of a new, empty store on PostgreSQL."""
+    dsn = os.environ.get(POSTGRES)
+    if not dsn:
+        cluster: Cluster = request.getfixturevalue("postgres_cluster")
+        yield cluster.url()
+        return
+    schema = f"awhile_test_{secrets.token_hex(6)}"
+    yield store_url(dsn, schema)
+    with psycopg.connect(dsn) as connection:
+        connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+
+
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the browser tests out, all of them and loudly, where there is no browser.
+    """Leave out, all of them and loudly, the tests of what this machine has not.
 
     Never in CI: there they fail.
     """
     _share_out(config, items)
-    if find_browser() or "CI" in os.environ:
+    if "CI" in os.environ:
         return
     e2e = Path(__file__).parent / "e2e"
-    without = [item for item in items if e2e in item.path.parents]
-    if without:
-        config.hook.pytest_deselected(items=without)
-        items[:] = [item for item in items if item not in without]
-        config.stash[left_out] = len(without)
+    missing: dict[str, Callable[[pytest.Item], object]] = {}
+    if not find_browser():
+        missing[NO_BROWSER] = lambda item: e2e in item.path.parents
+    if not binaries():
+        missing[NO_POSTGRES] = lambda item: (
+            item.get_closest_marker("postgres")
+            and (not os.environ.get(POSTGRES) or "own_cluster" in getattr(item, "fixturenames", ()))
+        )
+    for words, concerns in missing.items():
+        without = [item for item in items if concerns(item)]
+        if without:
+            config.hook.pytest_deselected(items=without)
+            items[:] = [item for item in items if item not in without]
+            config.stash.setdefault(left_out, {})[words] = len(without)
 
 
 def _share_out(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -80,13 +135,22 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of pytest-xdist tells the process that prints the summary what it left out."""
+    if (told := getattr(session.config, "workeroutput", None)) is not None:
+        told["left_out"] = session.config.stash.setdefault(left_out, {})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects all tests, so any one of them knows."""
+    if told := getattr(node, "workeroutput", {}).get("left_out"):
+        node.config.stash[left_out] = told
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Say so above the closing line."""
-    if count := config.stash.get(left_out, 0):
-        terminalreporter.write_line(
-            f"{count} browser tests did NOT run: no Chromium on the PATH. "
-            "Install it (`scripts/set-up browser` says how) and run `make e2e`.",
-            yellow=True,
-        )
+    for words, count in config.stash.setdefault(left_out, {}).items():
+        terminalreporter.write_line(words.format(count), yellow=True)

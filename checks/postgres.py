@@ -1,0 +1,288 @@
+"""A PostgreSQL cluster of one's own, thrown away afterwards: for tests, benchmarks and soaks.
+
+::
+
+    with Cluster() as cluster:
+        url = cluster.url()        # a store's URL, in a schema of its own
+        cluster.kill()             # SIGKILL; every backend is gone when this returns
+        cluster.start()            # on the same data and the same port
+
+Started as an unprivileged user where this runs as root, which PostgreSQL refuses to be. A guard
+process ends the cluster and removes its folder when whoever started it is gone, even by SIGKILL.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import quote, urlencode
+
+import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+USERS = ("postgres", "nobody")
+"""Whom a cluster runs as where this is root; the first of them that exists."""
+
+PATIENCE_SECONDS = 60.0
+"""How long the cluster may take to start or to end."""
+
+GUARD = """
+import os, pathlib, shutil, signal, sys, time
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+folder = pathlib.Path(sys.argv[1])
+sys.stdin.buffer.read()
+try:
+    pid = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+    os.kill(pid, signal.SIGQUIT)
+    while True:
+        os.kill(pid, 0)
+        if pathlib.Path(f"/proc/{pid}/stat").exists():
+            state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            if state == "Z":
+                break
+        time.sleep(0.01)
+except (OSError, ValueError, IndexError):
+    pass
+shutil.rmtree(folder, ignore_errors=True)
+"""
+"""Waits for the end of its standard input, whose other end dies with the starter."""
+
+
+def binaries() -> Path | None:
+    """The folder of PostgreSQL's server programs on this machine, or None."""
+    found: list[Path] = []
+    if on_path := shutil.which("postgres"):
+        found.append(Path(on_path).resolve().parent)
+    if config := shutil.which("pg_config"):
+        said = subprocess.run([config, "--bindir"], capture_output=True, text=True, check=False)
+        found.append(Path(said.stdout.strip()))
+    debian = Path("/usr/lib/postgresql").glob("*/bin")
+    found += sorted(debian, key=lambda each: float(each.parent.name), reverse=True)
+    return next(
+        (each for each in found if (each / "initdb").exists() and (each / "postgres").exists()),
+        None,
+    )
+
+
+class Cluster:
+    """One cluster: everything in one folder, on one free port of 127.0.0.1 and a Unix socket.
+
+    Durable as it comes (``fsync`` on). ``settings`` are PostgreSQL's own. Its superuser is
+    ``awhile``, with a password over TCP and without one over the socket.
+    """
+
+    user = "awhile"
+
+    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
+        """Create it (``initdb``), not yet started.
+
+        Raises `RuntimeError` where PostgreSQL is not installed or refuses.
+        """
+        found = binaries()
+        if found is None:
+            raise RuntimeError(
+                "PostgreSQL's programs were not found: not on the PATH, not by pg_config, not in "
+                "/usr/lib/postgresql. `scripts/set-up postgres` installs them."
+            )
+        self._binaries = found
+        self.password = secrets.token_urlsafe(12)
+        self.port = _free_port()
+        self.folder = Path(tempfile.mkdtemp(prefix="awhile-pg-"))
+        self._account = _account()
+        self._guard = subprocess.Popen(
+            [sys.executable, "-c", GUARD, str(self.folder)],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+        secret = self.folder / "password"
+        secret.write_text(self.password)
+        if self._account:
+            for path in (self.folder, secret):
+                shutil.chown(path, self._account.get("user"), self._account.get("group"))
+        self._run(
+            "initdb",
+            f"--username={self.user}",
+            f"--pwfile={secret}",
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--encoding=UTF8",
+            "--locale=C",
+            f"--pgdata={self.folder / 'data'}",
+        )
+        given = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": str(self.folder),
+            "max_connections": "200",
+            "shared_buffers": "64MB",
+            "jit": "off",
+            **(settings or {}),
+        }
+        with (self.folder / "data" / "postgresql.conf").open("a") as config:
+            config.writelines(f"{name} = '{value}'\n" for name, value in given.items())
+
+    def start(self) -> Self:
+        """Start it, or start it again, and return when it takes connections."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not self._started():
+            # Right after a kill the last backends may still hold its shared memory.
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL does not start:\n{self.log()}")
+            time.sleep(0.1)
+        return self
+
+    def kill(self) -> None:
+        """End it as a crash would: SIGKILL of the postmaster, whose backends then end."""
+        if self._process is not None:
+            backends = self._all()[1:]
+            self._process.kill()
+            self._process.wait(PATIENCE_SECONDS)
+            self._process = None
+            deadline = time.monotonic() + PATIENCE_SECONDS
+            while any(_alive(each) for each in backends) and time.monotonic() < deadline:
+                time.sleep(0.01)
+
+    def pause(self) -> None:
+        """Stop the postmaster and every backend (SIGSTOP): connections hang, none is closed."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Undo `pause`."""
+        self._signal(signal.SIGCONT)
+
+    def shut_down(self) -> None:
+        """End it in order, closing every connection (``fast``); it can be started again."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(PATIENCE_SECONDS)
+            self._process = None
+
+    def close(self) -> None:
+        """End it and remove all of it."""
+        process, self._process = self._process, None
+        if self._guard.stdin:
+            self._guard.stdin.close()
+        self._guard.wait(PATIENCE_SECONDS)
+        if process is not None:
+            process.wait(PATIENCE_SECONDS)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def dsn(self, database: str = "postgres", *, port: int | None = None) -> str:
+        """What a PostgreSQL client connects with, over TCP; ``port`` of a pooler before it."""
+        word = quote(self.password, safe="")
+        return f"postgresql://{self.user}:{word}@127.0.0.1:{port or self.port}/{database}"
+
+    def url(self, schema: str | None = None, *, port: int | None = None, **options: str) -> str:
+        """A store's URL, in a schema of that name or of a new one."""
+        return store_url(self.dsn(port=port), schema, **options)
+
+    def log(self) -> str:
+        """What the server has said."""
+        file = self.folder / "log"
+        return file.read_text(errors="replace") if file.exists() else ""
+
+    def _started(self) -> bool:
+        pid_file = self.folder / "data" / "postmaster.pid"
+        command = [str(self._binaries / "postgres"), "-D", str(self.folder / "data")]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+                **self._account,
+            )
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self._process.poll() is None and time.monotonic() < deadline:
+            try:
+                lines = pid_file.read_text().splitlines()
+            except OSError:
+                lines = []
+            ours = lines and lines[0] == str(self._process.pid)
+            if ours and len(lines) > 7 and lines[7].strip() == "ready":
+                return True
+            time.sleep(0.02)
+        return False
+
+    def _signal(self, number: signal.Signals) -> None:
+        for each in self._all():
+            each.send_signal(number)
+
+    def _all(self) -> list[psutil.Process]:
+        """The postmaster and every process of it."""
+        assert self._process is not None
+        postmaster = psutil.Process(self._process.pid)
+        return [postmaster, *postmaster.children(recursive=True)]
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [str(self._binaries / program), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder,
+            **self._account,
+        )
+        if done.returncode:
+            self.close()
+            raise RuntimeError(f"{program} failed:\n{done.stdout}{done.stderr}")
+
+
+def store_url(dsn: str, schema: str | None = None, **options: str) -> str:
+    """A store's URL on a server, in a schema of that name or of a new one."""
+    asked = {"schema": schema or f"test_{secrets.token_hex(6)}", **options}
+    return f"{dsn}{'&' if '?' in dsn else '?'}{urlencode(asked)}"
+
+
+def _alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+class _Account(TypedDict, total=False):
+    """As whom to start a program; empty: as whoever this is."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+def _account() -> _Account:
+    if os.geteuid() != 0:
+        return {}
+    known = {each.pw_name: each for each in pwd.getpwall()}
+    one = next(known[name] for name in USERS if name in known)
+    return {"user": one.pw_uid, "group": one.pw_gid, "extra_groups": []}
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+__all__ = ["Cluster", "binaries", "store_url"]
