@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import subprocess
 import sys
@@ -19,11 +20,15 @@ def interpreter(*requirements: str) -> Path:
     home = platformdirs.user_cache_path("awhile")
     place = home / f"checks-python-{hashlib.sha256(pins.encode()).hexdigest()[:12]}"
     python, ready = place / "bin" / "python", place / "ready"
-    if not ready.exists():
-        # An environment cannot be moved: one that broke off is known by the file it lacks.
-        _run(sys.executable, "-m", "venv", "--clear", str(place))
-        _run(str(python), "-m", "pip", "install", "--quiet", *requirements)
-        ready.touch()
+    home.mkdir(parents=True, exist_ok=True)
+    with Path(f"{place}.lock").open("w") as lock:
+        # An environment cannot be made beside its place and moved, so one process makes it, and
+        # one that broke off is known by the file it lacks.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.exists():
+            _run(sys.executable, "-m", "venv", "--clear", str(place))
+            _run(str(python), "-m", "pip", "install", "--quiet", *requirements)
+            ready.touch()
     return python
 
 
