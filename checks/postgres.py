@@ -113,7 +113,7 @@ class Cluster:
         secret.write_text(self.password)
         if self._account:
             for path in (self.folder, secret):
-                shutil.chown(path, self._account.get("user"), self._account.get("group"))
+                os.chown(path, self._account.get("user", -1), self._account.get("group", -1))
         self._run(
             "initdb",
             f"--username={self.user}",
