@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from mcp.client.extension import ClientExtension, NotificationBinding
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types import (
     INVALID_REQUEST,
     ElicitResult,
@@ -32,8 +33,6 @@ log = logging.getLogger(__name__)
 OnInput = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Answers one question: the request (``{"method": …, "params": …}``) in, the response out."""
 
-SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
-
 
 class _Params(RootModel[dict[str, Any]]):
     """A notification's parameters as they came."""
@@ -51,7 +50,7 @@ class Inbox:
 
     def extensions(self) -> Sequence[ClientExtension]:
         """What to give the SDK's client: the Tasks extension, and an ear for its notifications."""
-        return [_Tasks(self._pushed)]
+        return [_Tasks(self._pushed, self._told)]
 
     @contextmanager
     def asking(self, of: str, ask: OnInput) -> Generator[None]:
@@ -69,8 +68,7 @@ class Inbox:
                 ids: Any = (params.notifications.model_extra or {}).get("taskIds")
                 granted = cast("list[Any]", ids) if isinstance(ids, list) else []
                 named = [one for one in granted if isinstance(one, str)]
-                meta = cast("Mapping[str, Any]", params.meta or {})
-                self._listening.acknowledge(meta.get(SUBSCRIPTION_ID), named)
+                self._listening.acknowledge(_subscription(params.meta), named)
             case ProgressNotification(params=params):
                 hear = self.progress.get(str(params.progress_token))
                 if hear is not None:
@@ -101,13 +99,32 @@ class Inbox:
             return next(iter(self._askers.values()))
         return self._on_input
 
-    async def _pushed(self, read: Callable[[Mapping[str, Any]], Snapshot], params: _Params) -> None:
-        try:
-            task = read(params.root)
-        except ValueError as broken:
-            log.debug("A pushed task cannot be read: %s", broken)
-        else:
-            await self._listening.hear(task)
+    async def _pushed(self, params: _Params) -> None:
+        """``notifications/tasks``, on a stream."""
+        task = _read(v2026_07_28.read_task, params)
+        if task is not None:
+            await self._listening.hear(task, _subscription(params.root.get("_meta")))
+
+    async def _told(self, params: _Params) -> None:
+        """``notifications/tasks/status``, on no stream in particular."""
+        task = _read(v2025_11_25.read_task, params)
+        if task is not None:
+            await self._listening.notice(task)
+
+
+def _read(read: Callable[[Mapping[str, Any]], Snapshot], params: _Params) -> Snapshot | None:
+    try:
+        return read(params.root)
+    except ValueError as broken:
+        log.debug("A pushed task cannot be read: %s", broken)
+        return None
+
+
+def _subscription(meta: Any) -> Any:
+    """The id of the stream that a message was sent on."""
+    if not isinstance(meta, dict):
+        return None
+    return cast("dict[str, Any]", meta).get(SUBSCRIPTION_ID_META_KEY)
 
 
 class _Tasks(ClientExtension):
@@ -117,25 +134,16 @@ class _Tasks(ClientExtension):
 
     def __init__(
         self,
-        pushed: Callable[[Callable[[Mapping[str, Any]], Snapshot], _Params], Awaitable[None]],
+        pushed: Callable[[_Params], Awaitable[None]],
+        told: Callable[[_Params], Awaitable[None]],
     ) -> None:
-        self._pushed = pushed
+        self._handlers = {"notifications/tasks": pushed, "notifications/tasks/status": told}
 
     def notifications(self) -> Sequence[NotificationBinding[Any]]:
         return [
-            NotificationBinding(
-                method="notifications/tasks", params_type=_Params, handler=self._new
-            ),
-            NotificationBinding(
-                method="notifications/tasks/status", params_type=_Params, handler=self._old
-            ),
+            NotificationBinding(method=method, params_type=_Params, handler=handler)
+            for method, handler in self._handlers.items()
         ]
-
-    async def _new(self, params: _Params) -> None:
-        await self._pushed(v2026_07_28.read_task, params)
-
-    async def _old(self, params: _Params) -> None:
-        await self._pushed(v2025_11_25.read_task, params)
 
 
 __all__ = ["Inbox", "OnInput"]

@@ -20,11 +20,11 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
 from pydantic import RootModel, ValidationError
 
-from awhile.client.created import readable
 from awhile.client.era import ERAS, Era
 from awhile.client.http import SESSION_GONE, UNSENT, HttpClient, SessionGone, unreachable
 from awhile.client.inbox import Inbox, OnInput
 from awhile.client.listen import Listening
+from awhile.client.transport import mended
 from awhile.errors import AwhileError, ProtocolFailed, SettingsError, TasksUnsupported
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class Link:
             target = streamable_http_client(target, http_client=http)
         elif isinstance(target, StdioServerParameters):
             target = stdio_client(target)
-        return readable(target)
+        return mended(target)
 
 
 def _why_not_connected(broken: Exception) -> AwhileError:

@@ -3,6 +3,9 @@
 Source: 2026-07-28 ``basic/patterns/subscriptions`` and ext-tasks, "Task Status Notifications". What
 is pushed is a whole task, so nothing has to be replayed after a gap: the next push, or one look,
 says everything. Nobody depends on this: whoever is told nothing polls.
+
+While one stream takes over from another there are two, on stdio on one channel; everything on a
+stream bears the id of the request that opened it, and what bears another is not for us.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 from mcp_types import INTERNAL_ERROR
 
+from awhile.client.transport import telling_id
 from awhile.client.wait import Connects, retry_seconds
 from awhile.errors import AwhileError, ProtocolFailed, Unreachable
 
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from anyio.abc import TaskGroup
+    from mcp_types import RequestId
 
     from awhile.client.era import AnyRequest, Era
     from awhile.wire.snapshot import Snapshot
@@ -67,7 +72,8 @@ class Ear(Protocol):
 class _Stream:
     asked: frozenset[str]
     acknowledged: frozenset[str] = frozenset()
-    subscription: Any = None
+    subscription: RequestId | None = None
+    """The id of the request that opened it; None until that is sent."""
     opened_at: float = field(default_factory=anyio.current_time)
     settled: anyio.Event = field(default_factory=anyio.Event)
     """Set once the stream is acknowledged, or has ended."""
@@ -75,6 +81,10 @@ class _Stream:
     useless: bool = False
     """The server will push none of what was asked for, so the stream was closed again."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+    def sent(self, request_id: RequestId) -> None:
+        """The request is on its way."""
+        self.subscription = request_id
 
 
 class Listening:
@@ -130,16 +140,25 @@ class Listening:
         """The server has said which tasks it will push on a stream."""
         stream = self._opening
         if stream is None or stream.settled.is_set():
+            return
+        if stream.subscription is None:  # at a server in this process: see `telling_id`
+            stream.subscription = subscription
+        if stream.subscription != subscription:
             return  # of a stream that was given up
-        stream.subscription = subscription
         stream.acknowledged = stream.asked.intersection(task_ids)
         for one in stream.acknowledged:
             for ear in self._ears.get(one, ()):
                 ear.listening(on=True)
         stream.settled.set()
 
-    async def hear(self, task: Snapshot) -> None:
-        """A task was pushed, on any stream."""
+    async def hear(self, task: Snapshot, subscription: Any) -> None:
+        """A task was pushed on a stream."""
+        ours = [one.subscription for one in (self._stream, self._opening) if one is not None]
+        if subscription is not None and subscription in ours:
+            await self.notice(task)
+
+    async def notice(self, task: Snapshot) -> None:
+        """A task was told of without a stream, as in the era that has none."""
         for ear in list(self._ears.get(task.task_id, ())):
             await ear.hear(task)
 
@@ -206,7 +225,7 @@ class Listening:
 
     async def _hold(self, stream: _Stream, request: AnyRequest) -> None:
         try:
-            with stream.scope:
+            with stream.scope, telling_id(request.method, stream.sent):
                 await self._send(request)  # the graceful closing result, or
         except Unreachable as why:  # the stream broke off, or
             log.debug("The stream broke off: %s", why)

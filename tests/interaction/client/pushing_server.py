@@ -26,22 +26,21 @@ class Stream:
 
     def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
         self._ctx = ctx
-        self._meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
+        self.meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
         self.asked: list[str] = (ctx.params or {})["notifications"]["taskIds"]
 
-    async def acknowledge(self, task_ids: list[str]) -> None:
+    async def acknowledge(self, task_ids: list[str], *, meta: dict[str, Any] | None = None) -> None:
         """Say what will be pushed."""
         honored = SubscriptionFilter.model_validate({"taskIds": task_ids})
         params = SubscriptionsAcknowledgedNotificationParams.model_validate(
-            {"notifications": honored, "_meta": self._meta}
+            {"notifications": honored, "_meta": self.meta if meta is None else meta}
         )
         await self._send(SubscriptionsAcknowledgedNotification(params=params))
 
-    async def push(self, task: dict[str, Any]) -> None:
-        """A whole task."""
-        await self._send(
-            TaskPushed(method="notifications/tasks", params={**task, "_meta": self._meta})
-        )
+    async def push(self, task: dict[str, Any], *, meta: dict[str, Any] | None = None) -> None:
+        """A whole task, stamped as on this stream unless ``meta`` says otherwise."""
+        stamped = {**task, "_meta": self.meta if meta is None else meta}
+        await self._send(TaskPushed(method="notifications/tasks", params=stamped))
 
     async def _send(self, notification: Any) -> None:
         await self._ctx.session.send_notification(
