@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import uvicorn
+from sse_starlette.sse import AppStatus
 
 from awhile.errors import SettingsError
 from awhile.server.middleware import TasksMiddleware
@@ -86,7 +88,9 @@ async def serve_http(
     keepalive_seconds: float = KEEPALIVE_SECONDS,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; ``on_ready`` gets the URL once the socket takes calls.
+    """Serve until SIGINT, SIGTERM, or cancelled; ``on_ready`` gets the URL once it takes calls.
+
+    Each of the three ends it in order: open streams with their results, then the socket.
 
     Args:
         server: what to serve.
@@ -123,9 +127,11 @@ async def serve_http(
     shown = f"[{host}]" if ":" in host else host
     serving = _Serving(config, server, on_ready, f"http://{shown}:{bound}{PATH}")
     try:
-        await serving.serve(sockets=[listening])
+        await serving.serve_in_order(listening)
     finally:
         listening.close()
+        # After a signal sse_starlette ends every later stream of the process at once (3.x).
+        AppStatus.should_exit = False
 
 
 class _Serving(uvicorn.Server):
@@ -142,6 +148,32 @@ class _Serving(uvicorn.Server):
         self._server = server
         self._on_ready = on_ready
         self._url = url
+
+    async def serve_in_order(self, listening: socket.socket) -> None:
+        """Serve until a signal comes or this is cancelled, and stop in order either way.
+
+        Cancelled itself, uvicorn (0.54) leaves its socket in the event loop: the next server to get
+        the same descriptor hears nothing (measured).
+        """
+        failure: BaseException | None = None
+
+        async def serve() -> None:
+            nonlocal failure
+            try:
+                with anyio.CancelScope(shield=True):
+                    await self.serve(sockets=[listening])
+            except BaseException as error:  # noqa: BLE001 - raised below, not as a group of one
+                failure = error
+            beside.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(serve)
+            try:
+                await anyio.sleep_forever()
+            finally:
+                self.should_exit = True
+        if failure is not None:
+            raise failure
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
