@@ -17,6 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from awhile.errors import StoreError
 from awhile.server.companions import companions
 from awhile.server.middleware import creating
+from awhile.server.pace import Pace, paced
 from awhile.server.params import ListParams, TaskParams, UpdateParams, refuse_unkept
 from awhile.server.v2026 import Era2026
 from awhile.wire import v2025_11_25, v2026_07_28
@@ -42,11 +43,18 @@ class TasksExtension(Extension):
 
     def __init__(self, calls: Calls, legacy: Era2025) -> None:
         modern = Era2026(calls)
+        pace = Pace()
         new, old = v2026_07_28.PROTOCOL_VERSION, v2025_11_25.PROTOCOL_VERSION
         self._calls = calls
         self._legacy = legacy
         self._methods: Mapping[str, tuple[type[RequestParams], Mapping[str, Handler]]] = {
-            "tasks/get": (TaskParams, {new: modern.get, old: legacy.get}),
+            "tasks/get": (
+                TaskParams,
+                {
+                    new: paced(modern.get, pace, calls.principal),
+                    old: paced(legacy.get, pace, calls.principal),
+                },
+            ),
             "tasks/update": (UpdateParams, {new: modern.update}),
             "tasks/cancel": (TaskParams, {new: modern.cancel, old: legacy.cancel}),
             "tasks/list": (ListParams, {old: legacy.list}),
