@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from checks.fastmcp_server import PINS as FASTMCP
 from checks.node import BIN, environment, packages
 from checks.python import interpreter
 
@@ -49,8 +51,22 @@ def inspector(url: str, tool: str, *arguments: str, era: str) -> tuple[int, list
 
 def mcp_1_30(url: str) -> Json:
     """Everything that the experimental client of the Python SDK 1.30.0 can do."""
-    python = interpreter("mcp==1.30.0")
-    return json.loads(_run([str(python), "-W", "ignore", str(HERE / "mcp_1_30.py"), url]).stdout)
+    return _python("mcp_1_30.py", url, pins=("mcp==1.30.0",))
+
+
+def fastmcp(target: str | Sequence[str], *, era: str, named: bool = False) -> Json:
+    """Everything that fastmcp's client with fastmcp-tasks can do at a URL, or a server's command.
+
+    ``era`` is "legacy" or "modern". ``named`` adds the ``Mcp-Name`` header it leaves out over HTTP.
+    """
+    where = target if isinstance(target, str) else json.dumps(list(target))
+    how = [era, "named"] if named else [era]
+    return _python("fastmcp_client.py", where, *how, pins=FASTMCP)
+
+
+def _python(program: str, *arguments: str, pins: Sequence[str]) -> Json:
+    command = [str(interpreter(*pins)), "-W", "ignore", str(HERE / program), *arguments]
+    return json.loads(_run(command).stdout)
 
 
 def _run(command: list[str], *, checked: bool = True) -> subprocess.CompletedProcess[str]:

@@ -6,9 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from checks.fastmcp_server import PINS
 from checks.python import interpreter
-
-PINS = ("fastmcp==4.1.4", "fastmcp-tasks==4.1.4")
 
 
 def main() -> int:

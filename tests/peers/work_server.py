@@ -1,6 +1,7 @@
 """A server that other projects' clients are tried against.
 
-``python -m tests.peers.work_server`` prints its URL, and ends when its stdin closes.
+``python -m tests.peers.work_server`` prints its URL, and ends when its stdin closes; with
+``--stdio`` it speaks over that instead.
 """
 
 from __future__ import annotations
@@ -86,9 +87,12 @@ def _end_with_stdin() -> None:
 
 def main() -> None:
     """Serve until stdin closes."""
-    threading.Thread(target=_end_with_stdin, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
         mcp = build(f"sqlite:///{Path(folder) / 'tasks.db'}")
+        if sys.argv[1:] == ["--stdio"]:
+            mcp.run("stdio")
+            return
+        threading.Thread(target=_end_with_stdin, daemon=True).start()
 
         def say(url: str) -> None:
             print(url, flush=True)  # noqa: T201
