@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from awhile.errors import IllegalEvent
+from awhile.runtime.running import Running
 from awhile.runtime.worker import new_task_id
 from awhile.server.companions import still_running
 from awhile.server.endings import answer, answer_from, ending_of
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from awhile.runtime.ending import Raised, Returned
     from awhile.runtime.run import Run
-    from awhile.runtime.running import Running
     from awhile.runtime.worker import Row
     from awhile.server.calls import Calls
     from awhile.server.options import ToolOptions
@@ -55,6 +55,7 @@ class Call:
         takes_tasks: whether its client can be answered with a task.
         unasked: why its caller can be asked nothing; None if it can.
         keep_ms: how long a task's result is kept.
+        outlive: takes the work over whose request was cut off, where that is no cancellation.
     """
 
     calls: Calls
@@ -65,6 +66,7 @@ class Call:
     takes_tasks: bool
     unasked: str | None
     keep_ms: int | None
+    outlive: Callable[[Running], None] | None = None
 
     async def answer(self) -> HandlerResult:
         """The result of the call, or the handle of the task it became.
@@ -138,11 +140,13 @@ class Call:
                     with anyio.CancelScope(shield=True):
                         kept = await self.calls.worker.keep(running, row)
                 beside.cancel_scope.cancel()
+        except anyio.get_cancelled_exc_class():
+            # Nobody got a handle. In 2026-07-28 closing the response stream cancels the request
+            # (basic/patterns/cancellation); in 2025-11-25 `notifications/cancelled` does.
+            (self.outlive or Running.stop)(running)
+            raise
         except BaseException:
-            # Nobody got a handle, so nobody could find the work: the caller left (in 2026-07-28
-            # closing the response stream cancels the request, basic/patterns/cancellation), or the
-            # store cannot keep it.
-            running.stop()
+            running.stop()  # the store cannot keep it, so nobody could find it again
             raise
         if not kept or running.record is None:
             assert running.ending is not None

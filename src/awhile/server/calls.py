@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp_types import CallToolRequestParams
 
+    from awhile.runtime.running import Running
     from awhile.runtime.worker import Worker
     from awhile.server.options import ToolOptions
     from awhile.server.questions import Questions
@@ -119,6 +120,7 @@ class Calls:
         *,
         takes_tasks: bool,
         unasked: str | None = None,
+        outlive: Callable[[Running], None] | None = None,
     ) -> HandlerResult:
         """The result of the call, or the handle of the task it became; see `Call`.
 
@@ -134,6 +136,7 @@ class Calls:
             takes_tasks=takes_tasks,
             unasked=unasked,
             keep_ms=options.keep_ms,
+            outlive=outlive,
         )
         return await call.answer()
 

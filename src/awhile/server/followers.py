@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp_types import ServerNotification
 
+    from awhile.runtime.running import Running
     from awhile.server.calls import Calls
     from awhile.stores.contract import TaskStore
     from awhile.tasks import TaskRecord
@@ -80,6 +81,19 @@ class Followers:
         store, group = self._open
         may_ask = has_session(ctx) and can_be_asked(ctx)
         group.start_soon(self._follow, store, ctx, record, may_ask)
+
+    def outlive(self, running: Running) -> None:
+        """Let work run on for a while whose client has left, and then stop it. Without a session
+        the SDK cancels its request at once, which in this era is none of the client's doing."""
+        if self._open is None:
+            running.stop()
+        else:
+            self._open[1].start_soon(self._stop_later, running)
+
+    async def _stop_later(self, running: Running) -> None:
+        with anyio.move_on_after(self._calls.waiting.abandoned_seconds):
+            await running.gone.wait()
+        running.stop()
 
     @contextmanager
     def riding_on(self, ctx: ServerRequestContext[Any, Any], task_id: str) -> Generator[None]:

@@ -19,7 +19,7 @@ from mcp_types.methods import serialize_server_result
 
 from awhile.errors import IllegalEvent, TaskNotFound
 from awhile.server.endings import answer_from
-from awhile.server.followers import Followers
+from awhile.server.followers import Followers, has_session
 from awhile.server.params import ListParams, TaskParams, unknown_task
 from awhile.server.principal import can_be_told_apart
 from awhile.server.questions import Questions, can_be_asked
@@ -88,6 +88,8 @@ class Era2025:
             call_next,
             takes_tasks=False,
             unasked=None if can_be_asked(ctx) else CANNOT_ASK,
+            # With a session the SDK lets the request run on, and cancels it when its client asks.
+            outlive=None if has_session(ctx) else self.followers.outlive,
         )
 
     async def create(

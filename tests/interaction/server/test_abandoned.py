@@ -91,10 +91,11 @@ async def test_C4_leaving_cancels_an_inline_call_of_2026_at_once(app: App) -> No
             await until(lambda: work.ended == 1, "the body has ended")
 
 
-async def test_C4_leaving_cancels_no_inline_call_of_2025(app: App) -> None:
+@pytest.mark.parametrize("stateless", [False, True], ids=["with a session", "stateless"])
+async def test_C4_leaving_cancels_no_inline_call_of_2025(app: App, stateless: bool) -> None:
     """Spec: 2025-11-25: "Disconnection SHOULD NOT be interpreted as […] cancelling"."""
     work = Work(app)
-    async with app.serving() as peer, httpx2.AsyncClient() as http:
+    async with app.serving(stateless_http=stateless) as peer, httpx2.AsyncClient() as http:
         old = await Legacy(peer.url, http).opened()
         request = old.request("tools/call", {"name": "work", "arguments": {}}, token=1)
         await leave(http, request, work, held=1)
@@ -105,11 +106,14 @@ async def test_C4_leaving_cancels_no_inline_call_of_2025(app: App) -> None:
         await until(lambda: work.ended == 1, "it went on to its end")
 
 
-async def test_A18_an_abandoned_call_of_2025_ends_after_its_grace(app: App) -> None:
+@pytest.mark.parametrize("stateless", [False, True], ids=["with a session", "stateless"])
+async def test_A18_an_abandoned_call_of_2025_ends_after_its_grace(
+    app: App, stateless: bool
+) -> None:
     """Ours: field case A18: bounded, because nobody can collect its answer any more."""
     brief = App(app.store, abandoned_seconds=0.3, inline_limit_seconds=0.1)
     work = Work(brief)
-    async with brief.serving() as peer, httpx2.AsyncClient() as http:
+    async with brief.serving(stateless_http=stateless) as peer, httpx2.AsyncClient() as http:
         old = await Legacy(peer.url, http).opened()
         for _ in range(3):
             request = old.request("tools/call", {"name": "work", "arguments": {}}, token=1)
