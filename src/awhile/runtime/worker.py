@@ -93,6 +93,8 @@ class Worker:
         slots: how many bodies may run at once.
         lease_seconds: how long a task stays ``working`` after its worker vanished.
         drain_seconds: how long bodies get to end when this process stops.
+        claims: whether it takes tasks from the store; otherwise it runs only what is started here,
+            and ends tasks whose worker is lost.
         now_ms: the clock, Unix milliseconds.
     """
 
@@ -104,6 +106,7 @@ class Worker:
         slots: int = 32,
         lease_seconds: float = 6.0,
         drain_seconds: float = 5.0,
+        claims: bool = True,
         now_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
         if slots < 1:
@@ -121,6 +124,7 @@ class Worker:
         self._look_seconds = min(LOOK_SECONDS, lease_seconds / LOOKS_A_LEASE)
         self._lease_ms = round((lease_seconds - self._look_seconds) * 1000)
         self._drain_seconds = drain_seconds
+        self._claims = claims
         self._now_ms = now_ms
         self._kept: dict[str, Running] = {}
         self._all: set[Running] = set()
@@ -152,6 +156,13 @@ class Worker:
                         await self._drain()
                     keeping.cancel_scope.cancel()
                     bodies.cancel_scope.cancel()
+
+    async def finish(self, seconds: float) -> None:
+        """Claim nothing more, and wait until what runs here has ended, so many seconds at most."""
+        self._claims = False
+        with anyio.move_on_after(seconds):
+            while running := next(iter(self._all), None):
+                await running.gone.wait()
 
     def free(self) -> bool:
         """Whether a body could start right now."""
@@ -303,7 +314,7 @@ class Worker:
         now = self._now_ms()
         claimed = await self._store.claim(
             worker=self.name,
-            tools=self._program.tools,
+            tools=self._program.tools if self._claims else (),
             at_ms=now,
             until_ms=now + self._lease_ms,
             limit=self._slots.value,

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from awhile.errors import IllegalEvent
 from awhile.runtime.running import Running
 from awhile.runtime.worker import new_task_id
 from awhile.server.companions import still_running
+from awhile.server.elsewhere import answered_before
 from awhile.server.endings import answer, answer_from, ending_of
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
 from awhile.server.program import kept_of_request
@@ -90,10 +92,13 @@ class Call:
         return await self._submit(self._row())
 
     async def _submit(self, row: Row) -> TaskRecord:
-        # Its answer is the task's, so resolvers have to ask as input requests of the task.
-        body, name = self._body(RESOLVER_VERSION), self.options.name
-        may_ask = self.unasked is None
-        record = await self.calls.worker.submit(body, row, tool=name, may_ask=may_ask)
+        if self.calls.works_here:
+            # Its answer is the task's, so resolvers have to ask as input requests of the task.
+            body, name = self._body(RESOLVER_VERSION), self.options.name
+            may_ask = self.unasked is None
+            record = await self.calls.worker.submit(body, row, tool=name, may_ask=may_ask)
+        else:
+            record = await self.calls.store.create(row())
         if record.arguments != self.arguments:
             # Its answer would be taken for the answer to this call.
             raise MCPError(
@@ -108,6 +113,8 @@ class Call:
         worker = self.calls.worker
         if self.options.kept == "always":  # a row first, because a retry has to find it
             return self._concluded(await self._await_task(await self._submit(row)))
+        if not self.calls.works_here and self.options.task_support != "forbidden":
+            return await self._elsewhere(row)
         body = self._body(self.ctx.protocol_version)
         if self.takes_tasks and not worker.free():  # nothing is awaited from here to the place
             record = await self.calls.store.create(row())  # it waits for a place as a task
@@ -152,11 +159,26 @@ class Call:
             assert running.ending is not None
             return answer(running.ending)
         if running.asks and not self.takes_tasks:
-            return await self._ask_inline(running.record)
+            return await self._accompany(running.record)
         return self._handle(running.record)
 
-    async def _ask_inline(self, record: TaskRecord) -> HandlerResult:
-        """Go on with an inline call whose body asks: its row is there to carry the questions."""
+    async def _elsewhere(self, row: Row) -> HandlerResult:
+        """A row at once, for any worker; the call then waits as if its body ran here."""
+        # In 2025-11-25 resolvers ask while the call goes on, and so do those of a task.
+        if self.ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            answered = await answered_before(self.ctx, self.call_next)
+            if answered is not None:
+                return answered[0]
+        record = row()
+        with anyio.CancelScope(shield=True):  # a row that nobody hears of could not be stopped
+            record = await self.calls.store.create(record)
+        return await self._accompany(record)
+
+    async def _accompany(self, record: TaskRecord) -> HandlerResult:
+        """Go on with an inline call that has a row: to carry questions, or to run elsewhere.
+
+        Its caller has no handle yet, so what they leave is stopped.
+        """
         waited = False
         try:
             async with anyio.create_task_group() as beside:
@@ -204,7 +226,9 @@ class Call:
         return write_created(snapshot_of(record, poll_interval_ms=poll_ms))
 
     def _row(self, retry: Retry | None = None) -> Row:
-        kept = kept_of_request(self.ctx, may_ask=self.unasked is None)
+        kept = kept_of_request(
+            self.ctx, may_ask=self.unasked is None, headers=self.calls.keep_headers
+        )
         key = self.arguments.get(self.options.request_key) if self.options.request_key else None
         return partial(
             new_record,

@@ -40,21 +40,31 @@ class Calls:
         principal: Callable[[ServerRequestContext[Any, Any]], str],
         now_ms: Callable[[], int],
         waiting: Waiting,
+        keep_headers: Collection[str] = (),
     ) -> None:
         self.principal = principal
         self.waiting = waiting
+        self.keep_headers = keep_headers
         self._tools = tools
         self.now_ms = now_ms
         self.turns = Turns()
         self._open: tuple[TaskStore, Worker] | None = None
         self.with_output_schema: frozenset[str] = frozenset()
+        self.works_here = True
+        """Whether tasks run in this process; otherwise their work is left to workers."""
 
     def open(
-        self, store: TaskStore, worker: Worker, with_output_schema: Collection[str] = ()
+        self,
+        store: TaskStore,
+        worker: Worker,
+        with_output_schema: Collection[str] = (),
+        *,
+        works_here: bool = True,
     ) -> None:
         """Say that the server's lifespan has begun, and which tools promise structured results."""
         self._open = store, worker
         self.with_output_schema = frozenset(with_output_schema)
+        self.works_here = works_here
 
     def close(self) -> None:
         """Say that it has ended."""

@@ -47,3 +47,23 @@ def check_streams(server: MCPServer[Any], tools: Mapping[str, ToolOptions]) -> N
             "them no stream: no progress, and a caller that has left would not be noticed. "
             "Serve without json_response, or give them task_support='required'."
         )
+
+
+NEVER_KEPT = frozenset({"authorization", "cookie", "proxy-authorization"})
+"""Headers that prove who calls: kept in a store, they would let its readers call as them."""
+
+
+def check_kept_headers(names: Collection[str]) -> None:
+    """Refuse to keep what must not lie in a store.
+
+    Raises:
+        SettingsError: naming it.
+    """
+    if isinstance(names, str):
+        raise SettingsError(f"keep_headers is {names!r}; write a list of names: [{names!r}].")
+    for name in names:
+        if name.lower() in NEVER_KEPT:
+            raise SettingsError(
+                f"keep_headers has {name!r}: whoever reads the store could call as that caller. "
+                "Bodies know their caller by Run.owner."
+            )

@@ -89,6 +89,7 @@ class TasksExtension(Extension):
         if options is None:
             return await call_next(ctx)
         refuse_unkept(params.arguments)
+        refuse_unkept((ctx.params or {}).get("inputResponses"))
         call = self._server_decides.get(ctx.protocol_version, self._legacy.call)
         with _Discreet():
             return await call(options, params, ctx, call_next)

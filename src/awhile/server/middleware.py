@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from awhile.server.calls import Calls
+    from awhile.server.tasks import Tasks
 
     Serve = Callable[[ServerRequestContext[Any, Any], CallNext], Awaitable[HandlerResult]]
 
@@ -33,8 +34,9 @@ SDK would refuse that as the result of ``tools/call`` (contract test)."""
 class TasksMiddleware:
     """Rewrites what of both eras only a middleware can."""
 
-    def __init__(self, calls: Calls, listening: listen.Listening) -> None:
+    def __init__(self, calls: Calls, listening: listen.Listening, tasks: Tasks) -> None:
         self.listening = listening
+        self.tasks = tasks
         self._calls = calls
         self._serve: Mapping[tuple[str, str], Serve] = {
             **dict.fromkeys(

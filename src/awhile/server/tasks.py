@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import logging
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from awhile.errors import SettingsError
+import anyio
+
+from awhile.errors import AwhileError, SettingsError
 from awhile.runtime.bodies import RunIn, placed
+from awhile.runtime.run import current_run
 from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.server import principal as principals
 from awhile.server.calls import Calls
-from awhile.server.checks import check_streams, check_tools
+from awhile.server.checks import check_kept_headers, check_streams, check_tools
+from awhile.server.deployment import Deployment
 from awhile.server.extension import TasksExtension
 from awhile.server.listen import Listening
 from awhile.server.middleware import TasksMiddleware
@@ -22,7 +27,6 @@ from awhile.server.retries import remember_sealed_states
 from awhile.server.v2025 import Era2025
 from awhile.server.waiting import Waiting
 from awhile.server.wrap import run_parameters, wrapped
-from awhile.stores.open import open_store
 from awhile.tasks.record import DEFAULT_KEEP_MS
 
 if TYPE_CHECKING:
@@ -42,6 +46,12 @@ logger = logging.getLogger(__name__)
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
+INLINE_SLOTS = 32
+"""How many calls that are never tasks run at once in a process that leaves tasks to workers."""
+
+READY_SECONDS = 2.0
+"""How long the store may take to answer before this process says that it is not ready."""
+
 
 class Tasks:
     """Gives the tools of one MCPServer durable tasks.
@@ -57,10 +67,16 @@ class Tasks:
 
     Args:
         store: where tasks are kept: a URL (``sqlite:///relative.db``, ``sqlite:////absolute.db``)
-            or a store of your own (`awhile.stores.contract.Store`).
-        slots: how many bodies run at once in this process; more wait as tasks.
+            or a store of your own (`awhile.stores.contract.Store`). None: whoever serves the module
+            says it (``awhile serve module:mcp --store …``).
+        slots: how many bodies run at once in this process; more wait as tasks. 0 runs none here
+            (workers on the same store do), but for those of tools that are never tasks.
         lease_seconds: how long a task may say ``working`` after its process vanished.
         drain_seconds: how long bodies get to end when the server is stopped.
+        gone_tool_seconds: how long a task may wait for a worker although none has said for as long
+            that it knows the task's tool; then it ends ``failed`` (reason ``tool_gone``).
+        keep_headers: the HTTP request headers that a task keeps, for bodies that read them by
+            ``ctx.headers``: one that runs in another process, or again, sees these alone.
         inline_limit_seconds: how long a call of a client that takes no tasks waits for its answer;
             then it says that the work goes on, and under which id. Many hosts wait 60 s at most.
         abandoned_seconds: how long such a call's work goes on after its client has left, where
@@ -78,11 +94,13 @@ class Tasks:
 
     def __init__(
         self,
-        store: str | Store,
+        store: str | Store | None = None,
         *,
         slots: int = 32,
         lease_seconds: float = 6.0,
         drain_seconds: float = 5.0,
+        gone_tool_seconds: float = 300.0,
+        keep_headers: Collection[str] = (),
         inline_limit_seconds: float = 45.0,
         abandoned_seconds: float = 60.0,
         companion_tools: bool = True,
@@ -91,12 +109,15 @@ class Tasks:
         principal: Callable[[ServerRequestContext[Any, Any]], str] = principals.principal,
         now_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
-        if isinstance(store, str):
-            open_store(store)  # opens nothing yet, but refuses a bad URL here and now
-        self._store = store
-        self._slots = slots
-        self._lease_seconds = lease_seconds
-        self._drain_seconds = drain_seconds
+        check_kept_headers(keep_headers)
+        self._deployment = Deployment(
+            store=store,
+            slots=slots,
+            lease_seconds=lease_seconds,
+            drain_seconds=drain_seconds,
+            gone_tool_seconds=gone_tool_seconds,
+        )
+        self.draining = False
         self._now_ms = now_ms
         self._tools: dict[str, ToolOptions] = {}
         waiting = Waiting(
@@ -108,8 +129,62 @@ class Tasks:
         )
         self._bus = StoreBus(now_ms)
         self._published: SubscriptionBus | None = None
-        self._calls = Calls(self._tools, principal, now_ms, waiting)
+        self._listening: Listening | None = None
+        self._calls = Calls(self._tools, principal, now_ms, waiting, keep_headers)
         self._legacy = Era2025(self._calls)
+
+    @classmethod
+    def of(cls, server: MCPServer[Any]) -> Tasks | None:
+        """What `install` was called on for this server; None if it has no tasks."""
+        for one in server.middleware:
+            if isinstance(one, TasksMiddleware):
+                return one.tasks
+        return None
+
+    @property
+    def deployment(self) -> Deployment:
+        """Where tasks are kept, and how this process works."""
+        return self._deployment
+
+    def deploy(self, **decided: Any) -> None:
+        """Decide what the module has left open, or otherwise than it has: fields of `Deployment`.
+
+        Raises:
+            SettingsError: a value cannot work, or the server is running already.
+        """
+        if self._calls.is_open:
+            raise SettingsError("The server is running already; decide where before it does.")
+        self._deployment = replace(self._deployment, **decided)
+
+    async def drain(self) -> None:
+        """Get ready to end: take no more work, and let what runs end within ``drain_seconds``.
+
+        From here on the server is not `ready`, its listen streams end, and calls that would become
+        tasks are left to others on the store. Everything else is still answered. What goes on
+        after that is stopped and handed back when the lifespan ends.
+        """
+        self.draining = True
+        self._calls.works_here = False
+        self.close_streams()
+        if self._calls.is_open:
+            await self._calls.worker.finish(self._deployment.drain_seconds)
+
+    def close_streams(self) -> None:
+        """End every open listen stream with its result, because the process is about to end."""
+        if self._listening is not None:
+            self._listening.close()
+
+    async def ready(self) -> bool:
+        """Whether this process does what it is for: it is not ending, and its store answers."""
+        if self.draining or not self._calls.is_open:
+            return False
+        try:
+            with anyio.fail_after(READY_SECONDS):
+                await self._calls.store.get("ready")
+        except (AwhileError, TimeoutError):
+            logger.warning("Not ready: the store does not answer.", exc_info=True)
+            return False
+        return True
 
     @property
     def store(self) -> TaskStore:
@@ -136,7 +211,7 @@ class Tasks:
             after_rev: only tasks that changed after this revision of the store.
             limit: how many at most.
         """
-        owner = self._calls.principal(ctx.request_context)
+        owner = self._owner(ctx)
         return await self.store.find(owner=owner, tools=tools, after_rev=after_rev, limit=limit)
 
     async def publish(self, event: ServerEvent) -> None:
@@ -159,9 +234,11 @@ class Tasks:
     async def mine(self, ctx: Context[Any, Any], task_id: str) -> TaskRecord | None:
         """The task, if it is the calling principal's own; None otherwise."""
         record = await self.store.get(task_id)
-        if record is None or record.owner != self._calls.principal(ctx.request_context):
-            return None
-        return record
+        return None if record is None or record.owner != self._owner(ctx) else record
+
+    def _owner(self, ctx: Context[Any, Any]) -> str:
+        run = current_run.get(None)  # a body may run where its caller is known by the task alone
+        return self._calls.principal(ctx.request_context) if run is None else run.owner
 
     def install(
         self,
@@ -187,10 +264,10 @@ class Tasks:
         if not self._calls.waiting.listen_streams:
             bus = None
         self._published = bus
-        listening = Listening(self._calls, bus)
+        self._listening = listening = Listening(self._calls, bus)
         return {
             "extensions": [TasksExtension(self._calls, self._legacy), *extensions],
-            "middleware": [*middleware, TasksMiddleware(self._calls, listening)],
+            "middleware": [*middleware, TasksMiddleware(self._calls, listening, self)],
             "lifespan": self._lifespan(lifespan),
             # The SDK advertises what its own handler of listen requests could deliver.
             "subscriptions": bus or False,
@@ -293,21 +370,24 @@ class Tasks:
                 f"{server.name!r} is being served already: its tasks have one worker in a process. "
                 "Serve it once (several HTTP clients may connect), or build a second server."
             )
+        where = self._deployment
+        self.draining = False
         async with AsyncExitStack() as stack:
-            unopened = open_store(self._store) if isinstance(self._store, str) else self._store
-            store = await stack.enter_async_context(unopened)
+            store = await stack.enter_async_context(where.unopened())
             worker = Worker(
                 store,
                 ServerProgram(server, self._tools, state),
-                slots=self._slots,
-                lease_seconds=self._lease_seconds,
-                drain_seconds=self._drain_seconds,
+                slots=where.slots or INLINE_SLOTS,
+                lease_seconds=where.lease_seconds,
+                drain_seconds=where.drain_seconds,
+                claims=where.slots > 0,
                 now_ms=self._now_ms,
             )
             await stack.enter_async_context(worker.running())
             if self._published is self._bus:
                 await stack.enter_async_context(self._bus.running(store))
             await stack.enter_async_context(self._legacy.followers.running(store))
-            self._calls.open(store, worker, [one.name for one in tools if one.output_schema])
+            structured = [one.name for one in tools if one.output_schema]
+            self._calls.open(store, worker, structured, works_here=where.slots > 0)
             stack.callback(self._calls.close)
             yield

@@ -16,6 +16,7 @@ from awhile.errors import AwhileError, SettingsError
 from awhile.runtime.bodies import CHILD_FUNCTION, ChildRaised, ChildRun, perform
 from awhile.runtime.ending import NoAnswer, StopAsked
 from awhile.runtime.run import Run, current_run
+from awhile.server.elsewhere import hand_over
 from awhile.server.endings import unanswered
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def wrapped(function: Callable[..., Any], options: ToolOptions) -> Callable[...,
 
     @functools.wraps(function)
     async def body(**arguments: Any) -> Any:
+        hand_over()
         run = current_run.get(None)
         if run is None:
             raise ToolError(
