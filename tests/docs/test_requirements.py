@@ -21,7 +21,7 @@ SIDES = {"server", "client", "both"}
 SHOWN = {"tests", "not_ours", "not_done"}
 """How an entry is met: by tests; by somebody else, saying by whom; or not, saying why."""
 
-CLAIMS = ("interaction", "contract/sdk")
+CLAIMS = ("contract/sdk", "interaction", "peers")
 """Where a docstring that begins with "Spec" is a claim that a requirement is shown."""
 
 
