@@ -73,6 +73,10 @@ class LegacyPeer:
         """A notification to the client."""
         await self._write(JSONRPCNotification(jsonrpc="2.0", method=method, params=params))
 
+    async def hang_up(self) -> None:
+        """End the connection."""
+        await self._outgoing.aclose()
+
     async def __aenter__(self) -> tuple[Any, Any]:
         self._streams = create_client_server_memory_streams()
         client, (self._incoming, self._outgoing) = await self._streams.__aenter__()
