@@ -8,6 +8,7 @@
     │   ├── IllegalEvent      the task is not in a state where this may happen; nothing changed
     │   │   └── Fenced        the sender no longer holds the task's lease; nothing changed
     │   ├── TaskNotFound      no such task, or not the caller's
+    │   ├── QueueFull         too much waits already; nothing was kept, come back later
     │   └── StoreError        the store could not do what was asked
     └── RemoteError           the other side said no, broke, or could not be reached
         ├── ToolFailed        the tool ran and reported an error
@@ -60,6 +61,26 @@ class TaskNotFound(LocalError):
         super().__init__(
             "No such task. It may have expired, or belong to somebody else; start the work again."
         )
+
+
+class QueueFull(LocalError):
+    """As much work waits to start as may; nothing was kept. Try again later.
+
+    Attributes:
+        waiting: how many tasks wait.
+        own: whether it is the owner's own queue that is full, not the whole store's.
+        retry_after_seconds: when a place is likely to be free: a hint, in whole seconds.
+    """
+
+    def __init__(self, *, waiting: int, own: bool, retry_after_seconds: int) -> None:
+        whose = "of yours wait to start already" if own else "wait to start here already"
+        super().__init__(
+            f"{waiting} tasks {whose}, which is as many as may. Nothing was started: try again in "
+            f"{retry_after_seconds} s, or stop some of those that wait."
+        )
+        self.waiting = waiting
+        self.own = own
+        self.retry_after_seconds = retry_after_seconds
 
 
 class StoreError(LocalError):

@@ -15,11 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from awhile.stores.bounds import NO_BOUNDS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from typing import Self
 
+    from awhile.stores.bounds import Bounds
     from awhile.tasks import Event, Status, TaskRecord
 
 
@@ -34,7 +37,8 @@ class Kept:
     kind: str
     """The event's class name, or ``Created``."""
     fields: Mapping[str, Any]
-    """The event's fields as JSON has them, without a ``Completed``'s result: that is the record's.
+    """The event's fields as JSON has them, without a ``Completed``'s result and a
+    ``Noted``'s outcome: those are the record's.
 
     Of ``Created``: ``tool``, ``message``, ``worker`` (None if it waited to be claimed), ``steps``
     (``[seq, at_ms, message]``): what its body had said already before the task was kept.
@@ -47,6 +51,10 @@ class Held:
 
     task_id: str
     generation: int
+
+
+PLACE_LIMIT = 1000
+"""`TaskStore.place` counts this far: a place beyond is told as this one."""
 
 
 class Watch(Protocol):
@@ -67,11 +75,21 @@ class Watch(Protocol):
 class TaskStore(Protocol):
     """What everybody who submits, looks at, answers or stops tasks uses."""
 
-    async def create(self, record: TaskRecord) -> TaskRecord:
+    async def create(self, record: TaskRecord, *, bounds: Bounds = NO_BOUNDS) -> TaskRecord:
         """Keep a new task, durably before this returns.
 
         If the record has a ``request_key`` that its owner already used for that tool, nothing is
-        created and the existing task's record is returned (its ``task_id`` differs).
+        created and the existing task's record is returned (its ``task_id`` differs), whatever the
+        bounds.
+
+        A record with a lease, whose owner holds ``running_per_owner`` tasks already, is kept
+        waiting instead (`awhile.tasks.record.as_waiting`). A record that waits counts against
+        ``queued`` and ``queued_per_owner``, checked in the same transaction: of two creators only
+        one gets the last place. (``running_per_owner`` is a bound on claims; two creators at the
+        same instant may pass it by one each.)
+
+        Raises:
+            QueueFull: as many tasks wait as may; nothing was kept.
         """
         ...
 
@@ -100,8 +118,12 @@ class TaskStore(Protocol):
         after_rev: int = 0,
         before: str | None = None,
         limit: int = 100,
+        results: bool = True,
     ) -> Sequence[TaskRecord]:
         """One owner's tasks with ``rev > after_rev``, newest creation first; None means any.
+
+        Without ``results``, the records come without their ``result`` (and nothing of it is read):
+        a list of a hundred megabytes is no list.
 
         With ``before``, the id of one of them, only those that come after it in this order: the
         next page.
@@ -117,6 +139,24 @@ class TaskStore(Protocol):
         """The task's history in order, behind ``after_seq``; empty for an unknown task."""
         ...
 
+    async def place(self, task_id: str) -> int | None:
+        """How many waiting tasks `Store.claim` would take before this one, asked for all tools and
+        without ``per_owner``, if nothing else happened meanwhile; 0: it is next.
+
+        None: it does not wait (it runs, has ended, was asked to stop, or is unknown). Counted up to
+        `PLACE_LIMIT`; cheap enough for every look at a waiting task.
+        """
+        ...
+
+    async def looked(self, task_ids: Collection[str], at_ms: int) -> None:
+        """Remember that the tasks' caller looked at them (``looked_at_ms``, never backwards).
+
+        Like a renewal it is not part of the history, wakes nobody and changes neither ``rev`` nor
+        ``lastUpdatedAt``. Unknown ids are ignored. Callers write it sparingly: at most about once a
+        minute for a task, whoever polls it.
+        """
+        ...
+
     def watch(self, task_ids: Collection[str] | None = None) -> AbstractAsyncContextManager[Watch]:
         """Subscribe to changes of some tasks, or of all."""
         ...
@@ -130,12 +170,29 @@ class Store(TaskStore, Protocol):
     async def __aexit__(self, *_: object) -> None: ...
 
     async def claim(
-        self, *, worker: str, tools: Collection[str], at_ms: int, until_ms: int, limit: int
+        self,
+        *,
+        worker: str,
+        tools: Collection[str],
+        at_ms: int,
+        until_ms: int,
+        limit: int,
+        per_owner: int | None = None,
+        without: Collection[str] = (),
     ) -> Sequence[TaskRecord]:
-        """Take up to ``limit`` tasks of these tools that nobody holds, oldest first.
+        """Take up to ``limit`` tasks of these tools that nobody holds (`state.may_claim`).
+
+        First those that ran before: whose lease ran out and that may run again, and those that were
+        asked to stop and have something to be reached (`state.to_be_reached`). Then those that
+        wait, fairly between owners: always the next one of the owner with the fewest held tasks
+        (whatever their tool), of those the oldest; each one taken counts at once. An owner who
+        holds ``per_owner`` tasks gets no more of them, nor does one of ``without``.
 
         In the same pass, tasks whose worker is lost and that may not be run again are ended
-        (whatever their tool), so that none stays ``working`` for longer than its lease.
+        (`state.worker_lost`, whatever their tool, except what this claim could have taken), so that
+        none stays ``working`` for longer than its lease.
+
+        Its cost does not grow with the number of tasks that wait or have ended.
         """
         ...
 
@@ -153,4 +210,4 @@ class Store(TaskStore, Protocol):
         ...
 
 
-__all__ = ["Held", "Kept", "Store", "TaskStore", "Watch"]
+__all__ = ["PLACE_LIMIT", "Held", "Kept", "Store", "TaskStore", "Watch"]

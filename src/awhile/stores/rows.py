@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from awhile.errors import StoreError
-from awhile.tasks import Input, Lease, Progress, Status, Step, StoppedHow, TaskRecord
+from awhile.tasks import Input, Lease, Note, Progress, Status, Step, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ COLUMNS = (
     "progress",
     "steps",
     "inputs",
+    "journal",
+    "unobserved_ms",
+    "looked_at_ms",
     "rev",
 )
 """What a record is read from, in the order `from_row` takes."""
@@ -120,6 +123,11 @@ def to_row(record: TaskRecord) -> dict[str, Any]:
         "progress": encode(_progress_json(progress), what="progress") if progress else None,
         "steps": encode(_steps_json(record.steps), what="steps") if record.steps else "[]",
         "inputs": encode(_inputs_json(record.inputs), what="inputs") if record.inputs else "{}",
+        "journal": encode(_journal_json(record.journal), what="journal")
+        if record.journal
+        else "{}",
+        "unobserved_ms": record.unobserved_ms,
+        "looked_at_ms": record.looked_at_ms,
         "rev": record.rev,
         "expires_at_ms": record.expires_at_ms,
     }
@@ -160,6 +168,9 @@ def from_row(row: Sequence[Any]) -> TaskRecord:
         progress,
         steps,
         inputs,
+        journal,
+        unobserved_ms,
+        looked_at_ms,
         rev,
     ) = row
     return TaskRecord(
@@ -191,6 +202,9 @@ def from_row(row: Sequence[Any]) -> TaskRecord:
         progress=None if progress is None else _progress(json.loads(progress)),
         steps=() if steps == "[]" else _steps(json.loads(steps)),
         inputs={} if inputs == "{}" else _inputs(json.loads(inputs)),
+        journal={} if journal == "{}" else _journal(json.loads(journal)),
+        unobserved_ms=unobserved_ms,
+        looked_at_ms=looked_at_ms,
         rev=rev,
     )
 
@@ -211,8 +225,8 @@ def created_fields(record: TaskRecord) -> str:
 def event_fields(event: ev.Event) -> str:
     """The event's fields as JSON text for the history.
 
-    Without a ``Completed``'s result: it is in the record, and keeping it twice would double the
-    cost of the largest write there is.
+    Without a ``Completed``'s result and a ``Noted``'s outcome: those are in the record, and keeping
+    them twice would double the cost of the largest writes there are.
 
     Raises:
         StoreError: a value in it has no JSON form.
@@ -221,6 +235,7 @@ def event_fields(event: ev.Event) -> str:
         one.name: _plain(getattr(event, one.name))
         for one in fields(event)
         if not (one.name == "result" and isinstance(event, ev.Completed))
+        and not (one.name == "outcome" and isinstance(event, ev.Noted))
     }
     return encode(said, what="history")
 
@@ -267,6 +282,17 @@ def _inputs_json(inputs: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
             **({} if one.answer_by_ms is None else {"answer_by_ms": one.answer_by_ms}),
         }
         for key, one in inputs.items()
+    }
+
+
+def _journal_json(journal: Mapping[str, Note]) -> dict[str, list[Any]]:
+    return {key: [note.at_ms, note.reachable, note.outcome] for key, note in journal.items()}
+
+
+def _journal(parts: Mapping[str, list[Any]]) -> dict[str, Note]:
+    return {
+        key: Note(outcome=outcome, at_ms=at_ms, reachable=reachable)
+        for key, (at_ms, reachable, outcome) in parts.items()
     }
 
 

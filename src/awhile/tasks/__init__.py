@@ -4,6 +4,7 @@ from awhile.tasks.events import Event
 from awhile.tasks.record import (
     Input,
     Lease,
+    Note,
     Progress,
     Status,
     Step,
@@ -17,6 +18,7 @@ __all__ = [
     "Event",
     "Input",
     "Lease",
+    "Note",
     "Progress",
     "Status",
     "Step",

@@ -53,6 +53,19 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """The body did something once for all its attempts; ``outcome`` is what came of it.
+
+    ``reachable``: the tool declares how it can be stopped without the body.
+    """
+
+    generation: int
+    key: str
+    outcome: Any
+    reachable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InputAsked:
     """The body needs an answer; ``request`` is the server-to-client request, opaque here."""
 
@@ -152,6 +165,7 @@ Event = (
     | LeaseRenewed
     | Released
     | Reported
+    | Noted
     | InputAsked
     | InputAnswered
     | InputWithdrawn
@@ -176,6 +190,7 @@ __all__ = [
     "InputAsked",
     "InputWithdrawn",
     "LeaseRenewed",
+    "Noted",
     "Released",
     "Reported",
     "StopConfirmed",

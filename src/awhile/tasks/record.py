@@ -6,7 +6,7 @@ wire turns them into what each era says).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,10 @@ DEFAULT_KEEP_MS = 7 * 24 * 60 * 60 * 1000
 
 RECENT_STEPS = 50
 """How many progress messages stay in the record itself; the store's history keeps all of them."""
+
+
+WAITING = "Waiting to start."
+"""What a task says that nobody has begun."""
 
 
 class Status(StrEnum):
@@ -104,6 +108,17 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One entry of the journal: what `Run.once` did for a body, so that it is not done twice."""
+
+    outcome: Any
+    """What the function returned, as JSON has it."""
+    at_ms: int
+    reachable: bool = False
+    """Whether the tool declares how this can be stopped without its body (``stop``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:
     """One task, whole. Changed only by `awhile.tasks.state.apply`."""
 
@@ -147,6 +162,14 @@ class TaskRecord:
     """The last `RECENT_STEPS` changed messages, oldest first."""
     inputs: Mapping[str, Input] = field(default_factory=dict[str, Input])
 
+    journal: Mapping[str, Note] = field(default_factory=dict[str, Note])
+    """What was done once for all attempts (`Run.once`), by its key, in order."""
+    unobserved_ms: int | None = None
+    """How long the work may go on while nobody looks; None: for as long as it takes."""
+    looked_at_ms: int | None = None
+    """When its caller last looked, within a minute; None: not since it was created. A store writes
+    it by itself (`TaskStore.looked`): it is no event and changes nothing a client can see."""
+
     rev: int = 0
     """The store's change counter when this was written; grows with every change in that store."""
 
@@ -161,6 +184,16 @@ class TaskRecord:
     def expires_at_ms(self) -> int | None:
         """When the task may be deleted; None while it lives, or never."""
         return None if self.ttl_ms is None else self.created_at_ms + self.ttl_ms
+
+    @property
+    def reachable(self) -> bool:
+        """Whether work it started elsewhere can be stopped without its body."""
+        return any(note.reachable for note in self.journal.values())
+
+    @property
+    def seen_at_ms(self) -> int:
+        """When its caller last looked, or made it."""
+        return max(self.looked_at_ms or 0, self.created_at_ms)
 
     @property
     def outstanding(self) -> Mapping[str, Input]:
@@ -184,6 +217,7 @@ def new_record(
     request_key: str | None = None,
     keep_ms: int | None = DEFAULT_KEEP_MS,
     max_attempts: int = 1,
+    unobserved_ms: int | None = None,
     lease: Lease | None = None,
 ) -> TaskRecord:
     """A task at its beginning: with ``lease``, running there already; without, to be claimed."""
@@ -194,27 +228,36 @@ def new_record(
         arguments=arguments,
         context=context or {},
         request_key=request_key,
-        status_message="Started." if lease else "Waiting to start.",
+        status_message="Started." if lease else WAITING,
         created_at_ms=at_ms,
         last_updated_at_ms=at_ms,
         keep_ms=keep_ms,
         max_attempts=max_attempts,
+        unobserved_ms=unobserved_ms,
         lease=lease,
         generation=1 if lease else 0,
         attempt=1 if lease else 0,
     )
 
 
+def as_waiting(record: TaskRecord) -> TaskRecord:
+    """A task that was to begin at once, as one that waits to be claimed instead."""
+    return replace(record, status_message=WAITING, lease=None, generation=0, attempt=0)
+
+
 __all__ = [
     "DEFAULT_KEEP_MS",
     "ENDED",
     "RECENT_STEPS",
+    "WAITING",
     "Input",
     "Lease",
+    "Note",
     "Progress",
     "Status",
     "Step",
     "StoppedHow",
     "TaskRecord",
+    "as_waiting",
     "new_record",
 ]

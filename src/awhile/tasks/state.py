@@ -12,12 +12,30 @@ from typing import TYPE_CHECKING, Any
 
 from awhile.errors import Fenced, IllegalEvent
 from awhile.tasks import events as ev
-from awhile.tasks.record import RECENT_STEPS, Input, Lease, Progress, Status, Step, StoppedHow
+from awhile.tasks.record import (
+    RECENT_STEPS,
+    Input,
+    Lease,
+    Note,
+    Progress,
+    Status,
+    Step,
+    StoppedHow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from awhile.tasks.record import TaskRecord
+
+MAX_NOTES = 100
+"""Entries of one task's journal: every claim reads all of them."""
+
+REACH_ATTEMPTS = 3
+"""How often workers try to reach what a lost task left running elsewhere (source: ours)."""
+
+UNREACHED_MS = 10 * 60 * 1000
+"""How long it waits for a worker that has its tool; then it ends saying that nobody reached it."""
 
 _W, _I = Status.WORKING, Status.INPUT_REQUIRED
 _DONE, _FAIL, _STOP = Status.COMPLETED, Status.FAILED, Status.CANCELLED
@@ -27,6 +45,7 @@ TRANSITIONS: Mapping[type[ev.Event], Mapping[Status, frozenset[Status]]] = {
     ev.LeaseRenewed: {_W: frozenset({_W}), _I: frozenset({_I})},
     ev.Released: {_W: frozenset({_W, _STOP}), _I: frozenset({_W, _STOP})},
     ev.Reported: {_W: frozenset({_W}), _I: frozenset({_I})},
+    ev.Noted: {_W: frozenset({_W}), _I: frozenset({_I})},
     ev.InputAsked: {_W: frozenset({_I}), _I: frozenset({_I})},
     ev.InputAnswered: {_W: frozenset({_W}), _I: frozenset({_I, _W})},
     ev.InputWithdrawn: {_W: frozenset({_W}), _I: frozenset({_I, _W})},
@@ -76,23 +95,49 @@ def apply(record: TaskRecord, event: ev.Event, at_ms: int) -> TaskRecord:
 
 
 def may_claim(record: TaskRecord, at_ms: int) -> bool:
-    """Whether a worker may take this task now: nobody holds it, and it may (still) be run."""
+    """Whether a worker may take this task now: nobody holds it, and it may (still) be run.
+
+    One that was asked to stop is taken only where there is something to reach (`to_be_reached`).
+    """
+    if record.status.ended or not _unheld(record, at_ms):
+        return False
+    if record.cancel_asked:
+        return to_be_reached(record)
+    return record.attempt < record.max_attempts
+
+
+def to_be_reached(record: TaskRecord) -> bool:
+    """Whether a worker that takes this task has to stop what it left running elsewhere.
+
+    Its body is not run for that: the tool declares how it is done (``stop``).
+    """
     return (
         not record.status.ended
-        and not record.cancel_asked
-        and _unheld(record, at_ms)
-        and record.attempt < record.max_attempts
+        and record.cancel_asked
+        and record.reachable
+        and record.attempt < record.max_attempts + REACH_ATTEMPTS
     )
 
 
 def worker_lost(record: TaskRecord, at_ms: int) -> bool:
-    """Whether the task's worker is gone and nobody may run it again, so that it has to end."""
-    return (
-        not record.status.ended
-        and record.attempt > 0
-        and _unheld(record, at_ms)
-        and not may_claim(record, at_ms)
-    )
+    """Whether the task's worker is gone and nobody may run it again, so that it has to end.
+
+    What is `to_be_reached` ends when no worker that could has come within `UNREACHED_MS`.
+    """
+    if record.status.ended or not _unheld(record, at_ms):
+        return False
+    if to_be_reached(record):
+        lapsed_ms = record.lease.until_ms if record.lease else 0
+        return at_ms - max(lapsed_ms, record.cancel_asked_at_ms or 0) >= UNREACHED_MS
+    return record.attempt > 0 and not may_claim(record, at_ms)
+
+
+def is_news(event: ev.Event) -> bool:
+    """Whether a store counts this event as a change (a new ``rev``) and wakes who waits for one.
+
+    A renewed lease is nobody's news, and the journal is only for the task's own workers.
+    """
+    return not isinstance(event, ev.LeaseRenewed | ev.Noted)
 
 
 def belongs_in_history(before: TaskRecord, event: ev.Event, after: TaskRecord) -> bool:
@@ -135,11 +180,13 @@ def _claimed(record: TaskRecord, event: ev.Claimed, at_ms: int) -> TaskRecord:
             f"Worker {event.worker!r} cannot take this task: it is held, has no attempt left, or "
             "was asked to stop. Claim another."
         )
-    again = record.attempt > 0
+    words = f"Started again (attempt {record.attempt + 1})." if record.attempt > 0 else "Started."
+    if record.cancel_asked:
+        words = "Stop asked; what this had started elsewhere is being stopped."
     return replace(
         record,
         status=Status.WORKING,
-        status_message=f"Started again (attempt {record.attempt + 1})." if again else "Started.",
+        status_message=words,
         lease=Lease(worker=event.worker, until_ms=event.until_ms),
         generation=record.generation + 1,
         attempt=record.attempt + 1,
@@ -175,6 +222,18 @@ def _reported(record: TaskRecord, event: ev.Reported, at_ms: int) -> TaskRecord:
         words = event.message
     progress = Progress(at_ms=at_ms, done=event.done, total=event.total, message=event.message)
     return replace(record, progress=progress, steps=steps, status_message=words)
+
+
+def _noted(record: TaskRecord, event: ev.Noted, at_ms: int) -> TaskRecord:
+    if event.key in record.journal:
+        return record  # the first outcome stands
+    if len(record.journal) >= MAX_NOTES:
+        raise IllegalEvent(
+            f"The journal of this task is full: {MAX_NOTES} keys were noted before {event.key!r}. "
+            "Note the batch instead of each of its parts."
+        )
+    note = Note(outcome=event.outcome, at_ms=at_ms, reachable=event.reachable)
+    return replace(record, journal={**record.journal, event.key: note})
 
 
 def _input_asked(record: TaskRecord, event: ev.InputAsked, at_ms: int) -> TaskRecord:
@@ -224,8 +283,10 @@ def _cancel_asked(record: TaskRecord, event: ev.CancelAsked, at_ms: int) -> Task
     asked = record
     if not record.cancel_asked:
         asked = replace(record, cancel_asked_at_ms=at_ms, cancel_reason=event.reason)
-    if record.lease is None:
+    if record.lease is None and not record.journal:
         return _cancelled(asked, StoppedHow.NEVER_STARTED, at_ms)
+    if record.lease is None and not record.reachable:
+        return _cancelled(asked, StoppedHow.NOT_STOPPED, at_ms)
     if event.final:
         words = "Cancelled: the work was told to stop."
         return replace(asked, status=Status.CANCELLED, status_message=words)
@@ -269,8 +330,11 @@ def _worker_lost(record: TaskRecord, event: ev.WorkerLost, at_ms: int) -> TaskRe
     if not worker_lost(record, at_ms):
         raise IllegalEvent("This task's worker is not lost, or somebody may still run the task.")
     if record.cancel_asked:
-        return _cancelled(record, StoppedHow.WORKER_LOST, at_ms)
+        how = StoppedHow.NOT_STOPPED if record.journal else StoppedHow.WORKER_LOST
+        return _cancelled(record, how, at_ms)
     words = str(event.error.get("message", "The server stopped while this was running."))
+    if record.journal:
+        words = f"{words} What it had started elsewhere may still be running."
     if record.attempt > 1:
         words = f"{words} It was tried {record.attempt} times."
     error: dict[str, Any] = {**event.error, "message": words}
@@ -314,6 +378,7 @@ _RULES: Mapping[type[ev.Event], Callable[[TaskRecord, Any, int], TaskRecord]] = 
     ev.LeaseRenewed: _lease_renewed,
     ev.Released: _released,
     ev.Reported: _reported,
+    ev.Noted: _noted,
     ev.InputAsked: _input_asked,
     ev.InputAnswered: _input_answered,
     ev.InputWithdrawn: _input_withdrawn,
@@ -366,10 +431,15 @@ def _visible(record: TaskRecord) -> tuple[object, ...]:
 
 
 __all__ = [
+    "MAX_NOTES",
+    "REACH_ATTEMPTS",
     "TRANSITIONS",
+    "UNREACHED_MS",
     "apply",
     "belongs_in_history",
+    "is_news",
     "may_claim",
     "mermaid",
+    "to_be_reached",
     "worker_lost",
 ]

@@ -17,11 +17,14 @@ from __future__ import annotations
 from awhile.testing.store_keeping import KeepsTasks
 from awhile.testing.store_leases import GivesLeases
 from awhile.testing.store_processes import SurvivesProcesses
+from awhile.testing.store_queue import QueuesFairly
 from awhile.testing.store_races import EndsOnce
 from awhile.testing.store_watches import WakesWaiters
 
 
-class StoreContract(KeepsTasks, EndsOnce, GivesLeases, WakesWaiters, SurvivesProcesses):
+class StoreContract(
+    KeepsTasks, EndsOnce, GivesLeases, QueuesFairly, WakesWaiters, SurvivesProcesses
+):
     """All of it. Each test's docstring says where its demand comes from: ours, or ext-tasks."""
 
 

@@ -55,6 +55,7 @@ EVENTS: dict[type[Event], Event] = {
         ev.LeaseRenewed(generation=1, until_ms=AT + 3 * TERM),
         ev.Released(generation=1, how=StoppedHow.COROUTINE_ENDED),
         ev.Reported(generation=1, done=1, total=2, message="half"),
+        ev.Noted(generation=1, key="job", outcome={"id": 7}),
         ev.InputAsked(generation=1, key="other", request={"q": "other?"}),
         ev.InputAnswered(responses={"which": 1}),
         ev.InputWithdrawn(generation=1, keys=frozenset({"which"})),

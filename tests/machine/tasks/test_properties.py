@@ -13,7 +13,16 @@ from awhile.errors import Fenced, IllegalEvent
 from awhile.tasks import Event, Status, StoppedHow, TaskRecord, apply
 from awhile.tasks import events as ev
 from awhile.tasks.record import RECENT_STEPS
-from awhile.tasks.state import TRANSITIONS, belongs_in_history, may_claim, worker_lost
+from awhile.tasks.state import (
+    REACH_ATTEMPTS,
+    TRANSITIONS,
+    UNREACHED_MS,
+    belongs_in_history,
+    is_news,
+    may_claim,
+    to_be_reached,
+    worker_lost,
+)
 from tests.machine.tasks.happenings import AT, TERM, new_task, running
 
 MESSAGES = st.sampled_from([None, "reading", "sorting", "joining"])
@@ -32,6 +41,7 @@ KINDS: list[st.SearchStrategy[Event]] = [
     st.builds(ev.Released, generation=st.just(0), how=HOWS),
     st.builds(ev.Reported, generation=st.just(0), done=NUMBERS, total=NUMBERS, message=MESSAGES),
     st.builds(ev.InputAsked, generation=st.just(0), key=KEYS, request=RESULTS),
+    st.builds(ev.Noted, generation=st.just(0), key=KEYS, outcome=NUMBERS, reachable=st.booleans()),
     st.builds(ev.InputAnswered, responses=st.dictionaries(KEYS, st.integers(0, 9), max_size=3)),
     st.builds(ev.InputWithdrawn, generation=st.just(0), keys=st.frozensets(KEYS)),
     st.builds(ev.CancelAsked, reason=MESSAGES, final=st.sampled_from([False] * 7 + [True])),
@@ -42,7 +52,7 @@ KINDS: list[st.SearchStrategy[Event]] = [
     st.builds(ev.StopConfirmed, generation=st.just(0), how=HOWS),
     st.builds(ev.WorkerLost),
 ]
-UNENDING = KINDS[:7]
+UNENDING = KINDS[:8]
 """Those that come more often, so that lives are long enough for a second claim, a stop, a loss."""
 
 
@@ -209,17 +219,49 @@ def test_a_task_always_has_somebody_to_run_it_or_to_end_it(
 ) -> None:
     """Ours: no unended task is stuck; whoever claims next runs it or ends it."""
     for before, event, after in changes(record, happenings):
-        much_later = AT + 1000 * TERM
+        much_later = AT + 1000 * TERM + UNREACHED_MS
         if after.status.ended:
             assert after.lease is None
             assert not may_claim(after, much_later)
             assert not worker_lost(after, much_later)
             assert after.ended_at_ms is not None
         else:
-            assert may_claim(after, much_later) != worker_lost(after, much_later)
+            assert may_claim(after, much_later) or worker_lost(after, much_later)
+            if not to_be_reached(after):  # which waits for a worker that can, and not for ever
+                assert may_claim(after, much_later) != worker_lost(after, much_later)
             assert after.ended_at_ms is None
-        assert 0 <= after.attempt <= after.max_attempts
+        reached = REACH_ATTEMPTS if after.cancel_asked and after.reachable else 0
+        assert 0 <= after.attempt <= after.max_attempts + reached
         assert after.generation == before.generation + isinstance(event, ev.Claimed)
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=100, deadline=None)
+def test_what_was_noted_once_stays_as_it_was(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    """Ours: a later attempt has to find what an earlier one did, whatever happened between."""
+    for before, event, after in changes(record, happenings):
+        noted = {key: after.journal[key] for key in before.journal}
+        assert noted == before.journal
+        if isinstance(event, ev.Noted):
+            assert event.key in after.journal
+            assert shown(after) == shown(before)
+        else:
+            assert after.journal == before.journal
+        if not is_news(event):
+            assert shown(after) == shown(before)
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=100, deadline=None)
+def test_a_body_is_never_begun_after_a_stop_was_asked(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    """Field case A6: whoever claims such a task only reaches what it has started elsewhere."""
+    for before, event, _after in changes(record, happenings):
+        if isinstance(event, ev.Claimed) and before.cancel_asked:
+            assert before.reachable
 
 
 @given(TASKS, LIVES)

@@ -22,13 +22,14 @@ INSERT INTO task (
     history_seq, task_id, owner, tool, arguments, context, request_key, status, status_message,
     created_at_ms, last_updated_at_ms, ended_at_ms, keep_ms, expires_at_ms, result, is_error, error,
     lease_worker, lease_until_ms, generation, attempt, max_attempts, cancel_asked_at_ms,
-    cancel_reason, stopped_at_ms, stopped_how, progress, steps, inputs, rev
+    cancel_reason, stopped_at_ms, stopped_how, progress, steps, inputs, journal, unobserved_ms,
+    looked_at_ms, rev
 ) VALUES (
     1, :task_id, :owner, :tool, :arguments, :context, :request_key, :status, :status_message,
     :created_at_ms, :last_updated_at_ms, :ended_at_ms, :keep_ms, :expires_at_ms, :result, :is_error,
     :error, :lease_worker, :lease_until_ms, :generation, :attempt, :max_attempts,
     :cancel_asked_at_ms, :cancel_reason, :stopped_at_ms, :stopped_how, :progress, :steps, :inputs,
-    :rev
+    :journal, :unobserved_ms, :looked_at_ms, :rev
 ) RETURNING ordinal;
 
 -- name: update_task
@@ -40,7 +41,7 @@ UPDATE task SET
     lease_worker = :lease_worker, lease_until_ms = :lease_until_ms, generation = :generation,
     attempt = :attempt, cancel_asked_at_ms = :cancel_asked_at_ms, cancel_reason = :cancel_reason,
     stopped_at_ms = :stopped_at_ms, stopped_how = :stopped_how, progress = :progress,
-    steps = :steps, inputs = :inputs, rev = :rev
+    steps = :steps, inputs = :inputs, journal = :journal, rev = :rev
 WHERE ordinal = :ordinal;
 
 -- name: insert_history
@@ -65,24 +66,110 @@ WHERE owner = :owner
     AND (:tools IS NULL OR tool IN (SELECT value FROM json_each(:tools)))
 ORDER BY ordinal DESC LIMIT :limit;
 
--- name: place_of_task
+-- name: briefs_of_owner
+-- The same without the results, none of which is read.
+SELECT * FROM task_brief
+WHERE owner = :owner
+    AND rev > :after_rev
+    AND (:ordinal IS NULL OR ordinal < :ordinal)
+    AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+    AND (:tools IS NULL OR tool IN (SELECT value FROM json_each(:tools)))
+ORDER BY ordinal DESC LIMIT :limit;
+
+-- name: ordinal_of_task
 -- Where one of an owner's tasks comes in their list.
 SELECT ordinal FROM task WHERE task_id = :task_id AND owner = :owner;
 
--- name: claimable
--- Preselects what one tool's workers may take, oldest first; `tasks.may_claim` decides.
+-- name: waiting
+-- How many tasks stand in line in all.
+SELECT waiting FROM counter;
+
+-- name: waiting_of_owner
+-- How many tasks of one owner stand in line.
+SELECT coalesce(sum(waiting), 0) FROM line WHERE owner = :owner;
+
+-- name: oldest_in_line
+-- When the oldest task in line was made.
+SELECT created_at_ms FROM task WHERE ordinal = (SELECT min(head) FROM line);
+
+-- name: oldest_of_owner
+-- When the oldest task of one owner in line was made.
+SELECT created_at_ms FROM task WHERE ordinal = (SELECT min(head) FROM line WHERE owner = :owner);
+
+-- name: held_of_owner
+-- How many tasks of one owner somebody holds.
+SELECT count(*) FROM task WHERE owner = :owner AND lease_worker IS NOT NULL;
+
+-- name: next_in_line
+-- Whose task of one tool is next, and which. Read again after each claim, which moves the lines.
+SELECT running, head FROM line
+WHERE tool = :tool AND running < :per_owner
+    AND owner NOT IN (SELECT value FROM json_each(:without))
+ORDER BY running, head LIMIT 1;
+
+-- name: task_at
+-- One task whole, by its place in the order of creation.
+SELECT * FROM task_row WHERE ordinal = :ordinal;
+
+-- name: again
+-- Preselects what ran before and may run again, of one tool; `tasks.may_claim` decides.
 SELECT * FROM task_row
 WHERE tool = :tool
-    AND ended_at_ms IS NULL AND cancel_asked_at_ms IS NULL AND attempt < max_attempts
+    AND lease_until_ms IS NOT NULL AND attempt < max_attempts AND lease_until_ms <= :at_ms
+    AND cancel_asked_at_ms IS NULL
+ORDER BY lease_until_ms LIMIT :limit;
+
+-- name: to_reach
+-- Preselects what was asked to stop and left something running, of one tool; `tasks.may_claim`
+-- decides.
+SELECT * FROM task_row
+WHERE tool = :tool
+    AND ended_at_ms IS NULL AND cancel_asked_at_ms IS NOT NULL AND journal <> '{}'
     AND (lease_until_ms IS NULL OR lease_until_ms <= :at_ms)
 ORDER BY ordinal LIMIT :limit;
+
+-- name: stands
+-- Where a task in line stands: its level is the number of tasks of its owner that are held or come
+-- before it.
+SELECT
+    task.ordinal,
+    line.running + (
+        SELECT count(*) FROM task AS older
+        WHERE older.owner = task.owner AND older.waits AND older.ordinal < task.ordinal
+    )
+FROM task JOIN line ON line.tool = task.tool AND line.owner = task.owner
+WHERE task.task_id = :task_id AND task.waits;
+
+-- name: lines_before
+-- Whose tasks come before that: everybody's at a lower level, and at the same one the older.
+SELECT owner, running, waiting FROM line
+WHERE (running, head) < (:level, :ordinal) ORDER BY running, head LIMIT :limit;
+
+-- name: nth_in_line
+-- The task of one owner at a place in their own line.
+SELECT ordinal FROM task WHERE owner = :owner AND waits ORDER BY ordinal LIMIT 1 OFFSET :nth;
+
+-- name: looked
+-- Its caller looked at it.
+UPDATE task SET looked_at_ms = :at_ms
+WHERE task_id = :task_id AND coalesce(looked_at_ms, 0) < :at_ms;
 
 -- name: lost
 -- Preselects what a lost worker left behind and nobody may run again; `tasks.worker_lost` decides.
 SELECT * FROM task_row
 WHERE lease_until_ms <= :at_ms
     AND ended_at_ms IS NULL AND (cancel_asked_at_ms IS NOT NULL OR attempt >= max_attempts)
+    AND (cancel_asked_at_ms IS NULL OR journal = '{}')
 ORDER BY lease_until_ms LIMIT :limit;
+
+-- name: unreached
+-- Preselects what was asked to stop and left something running that nobody has reached, whatever
+-- the tool; `tasks.worker_lost` decides.
+SELECT * FROM task_row
+WHERE cancel_asked_at_ms <= :at_ms
+    AND ended_at_ms IS NULL AND cancel_asked_at_ms IS NOT NULL AND journal <> '{}'
+    AND (lease_until_ms IS NULL OR lease_until_ms <= :at_ms)
+ORDER BY cancel_asked_at_ms;
 
 -- name: renew
 -- Extend one lease that is still held at this generation (an ended task has no lease).

@@ -14,18 +14,20 @@ import anyio.to_thread
 import apsw
 
 from awhile.errors import SettingsError, StoreError, TaskNotFound
+from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.changes import Changes
 from awhile.stores.rows import created_fields, to_row
 from awhile.stores.sqlite.connection import Connection
 from awhile.stores.sqlite.files import StoreFiles, explain
 from awhile.stores.sqlite.listener import Listener, current_rev, read_changes
-from awhile.stores.sqlite.transaction import LOST_AT_ONCE, QUERIES, kept, stored
+from awhile.stores.sqlite.transaction import LOST_AT_ONCE, QUERIES, kept, place_in_line, stored
 from awhile.stores.sqlite.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
     from typing import Self
 
+    from awhile.stores.bounds import Bounds
     from awhile.stores.changes import Change
     from awhile.stores.contract import Held, Kept, Watch
     from awhile.tasks import Event, Status, TaskRecord
@@ -93,10 +95,10 @@ class SqliteStore:
         opened, self._open = self._opened, None
         await opened.close()
 
-    async def create(self, record: TaskRecord) -> TaskRecord:
+    async def create(self, record: TaskRecord, *, bounds: Bounds = NO_BOUNDS) -> TaskRecord:
         """See `TaskStore.create`."""
         row, fields = to_row(record), created_fields(record)
-        return await self._opened.writer.write(lambda to: to.create(row, record, fields))
+        return await self._opened.writer.write(lambda to: to.create(row, record, fields, bounds))
 
     async def append(self, task_id: str, event: Event, at_ms: int) -> TaskRecord:
         """See `TaskStore.append`."""
@@ -125,8 +127,10 @@ class SqliteStore:
         after_rev: int = 0,
         before: str | None = None,
         limit: int = 100,
+        results: bool = True,
     ) -> Sequence[TaskRecord]:
         """See `TaskStore.find`."""
+        query = QUERIES["tasks_of_owner" if results else "briefs_of_owner"]
         asked: dict[str, Any] = {
             "owner": owner,
             "statuses": None if statuses is None else json.dumps([str(one) for one in statuses]),
@@ -138,11 +142,11 @@ class SqliteStore:
 
         def read(on: Connection) -> list[TaskRecord]:
             if before is not None:
-                place = on.row(QUERIES["place_of_task"], {"task_id": before, "owner": owner})
+                place = on.row(QUERIES["ordinal_of_task"], {"task_id": before, "owner": owner})
                 if place is None:
                     raise TaskNotFound
                 asked["ordinal"] = place[0]
-            return [stored(row).record for row in on.rows(QUERIES["tasks_of_owner"], asked)]
+            return [stored(row).record for row in on.rows(query, asked)]
 
         return await self._opened.read(read)
 
@@ -154,6 +158,15 @@ class SqliteStore:
         return await self._opened.read(
             lambda on: [kept(task_id, row) for row in on.rows(QUERIES["history"], asked)]
         )
+
+    async def place(self, task_id: str) -> int | None:
+        """See `TaskStore.place`."""
+        return await self._opened.read(lambda on: place_in_line(on, task_id))
+
+    async def looked(self, task_ids: Collection[str], at_ms: int) -> None:
+        """See `TaskStore.looked`."""
+        ids = list(task_ids)
+        await self._opened.writer.write(lambda to: to.looked(ids, at_ms))
 
     @asynccontextmanager
     async def watch(self, task_ids: Collection[str] | None = None) -> AsyncGenerator[Watch]:
@@ -168,19 +181,27 @@ class SqliteStore:
             opened.changes.unsubscribe(one)
 
     async def claim(
-        self, *, worker: str, tools: Collection[str], at_ms: int, until_ms: int, limit: int
+        self,
+        *,
+        worker: str,
+        tools: Collection[str],
+        at_ms: int,
+        until_ms: int,
+        limit: int,
+        per_owner: int | None = None,
+        without: Collection[str] = (),
     ) -> Sequence[TaskRecord]:
         """See `Store.claim`."""
         write = self._opened.writer.write
         wanted = frozenset(tools)
         ended, claimed = await write(
             lambda to: (
-                to.end_lost(at_ms),
-                to.claim(worker, wanted, at_ms, until_ms, limit),
+                to.end_lost(at_ms, wanted),
+                to.claim(worker, wanted, at_ms, until_ms, limit, per_owner, without),
             )
         )
         while ended == LOST_AT_ONCE:  # a whole fleet was lost; the rest in transactions of its own
-            ended = await write(lambda to: to.end_lost(at_ms))
+            ended = await write(lambda to: to.end_lost(at_ms, wanted))
         return claimed
 
     async def renew(self, held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:

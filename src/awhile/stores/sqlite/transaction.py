@@ -8,16 +8,20 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from awhile.errors import TaskNotFound
-from awhile.stores.contract import Kept
-from awhile.stores.rows import event_fields, from_row, to_row
+from awhile.stores.bounds import queue_full
+from awhile.stores.contract import PLACE_LIMIT, Kept
+from awhile.stores.rows import created_fields, event_fields, from_row, to_row
 from awhile.stores.statements import named_statements
 from awhile.tasks import apply
 from awhile.tasks import events as ev
-from awhile.tasks.state import belongs_in_history, may_claim, worker_lost
+from awhile.tasks.record import as_waiting
+from awhile.tasks.state import belongs_in_history, is_news, may_claim, worker_lost
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from awhile.errors import QueueFull
+    from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Held
     from awhile.stores.sqlite.connection import Connection
     from awhile.tasks import Event, TaskRecord
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
 QUERIES = named_statements(
     (files("awhile.stores.sqlite") / "queries.sql").read_text(encoding="utf-8")
 )
+
+NO_BOUND = 2**62
+"""More than there are."""
 
 LOST_AT_ONCE = 500
 """How many lost tasks one transaction ends at most, so that other writers get their turn."""
@@ -50,6 +57,33 @@ def kept(task_id: str, row: Sequence[Any]) -> Kept:
     return Kept(task_id=task_id, seq=seq, at_ms=at_ms, kind=kind, fields=json.loads(fields))
 
 
+def place_in_line(on: Connection, task_id: str) -> int | None:
+    """See `TaskStore.place`.
+
+    `Transaction.claim` takes by (level, age), where a task's level is how many tasks of its owner
+    are held or come before it. So of every other owner those come first that are at a lower level,
+    and the one at the same level if it is older.
+    """
+    stands = on.row(QUERIES["stands"], {"task_id": task_id})
+    if stands is None:
+        return None
+    ordinal, level = stands
+    asked = {"level": level, "ordinal": ordinal, "limit": PLACE_LIMIT}
+    owners: dict[str, tuple[int, int]] = {}
+    for owner, running, waiting in on.rows(QUERIES["lines_before"], asked):  # a line for each tool
+        owners[owner] = (running, waiting + owners.get(owner, (0, 0))[1])
+    before = 0
+    for owner, (running, waiting) in owners.items():
+        lower = level - running
+        before += min(waiting, lower)
+        if lower < waiting:
+            level_one = on.row(QUERIES["nth_in_line"], {"owner": owner, "nth": lower})
+            before += level_one is not None and level_one[0] < ordinal
+        if before >= PLACE_LIMIT:
+            return PLACE_LIMIT
+    return before
+
+
 class Transaction:
     """One open write transaction, shared by the items of a group.
 
@@ -69,7 +103,9 @@ class Transaction:
         if self._rev != self.began_at_rev:
             self._on.run(QUERIES["move_counter"], {"rev": self._rev})
 
-    def create(self, row: dict[str, Any], record: TaskRecord, fields: str) -> TaskRecord:
+    def create(
+        self, row: dict[str, Any], record: TaskRecord, fields: str, bounds: Bounds
+    ) -> TaskRecord:
         """Keep a new task, or find the one its key already stands for."""
         if record.request_key is not None:
             found = self._on.row(
@@ -78,6 +114,11 @@ class Transaction:
             )
             if found is not None:
                 return stored(found).record
+        if record.lease is not None and self._holds_enough(record.owner, bounds):
+            record = as_waiting(record)
+            row, fields = to_row(record), created_fields(record)
+        if record.lease is None:
+            self._check_room(record, bounds)
         record = replace(record, rev=self._next_rev(record.task_id))
         ordinal = self._on.number(QUERIES["insert_task"], {**row, "rev": record.rev})
         self._keep(ordinal, 1, record.created_at_ms, "Created", fields)
@@ -91,28 +132,64 @@ class Transaction:
         return self._advance(stored(found), event, at_ms)
 
     def claim(
-        self, worker: str, tools: Collection[str], at_ms: int, until_ms: int, limit: int
+        self,
+        worker: str,
+        tools: Collection[str],
+        at_ms: int,
+        until_ms: int,
+        limit: int,
+        per_owner: int | None,
+        without: Collection[str],
     ) -> list[TaskRecord]:
-        """Take the oldest tasks of these tools that may be taken."""
-        candidates: list[Stored] = []
-        for tool in tools:
-            asked = {"tool": tool, "at_ms": at_ms, "limit": limit}
-            candidates += [stored(row) for row in self._on.rows(QUERIES["claimable"], asked)]
-        candidates.sort(key=lambda one: one.ordinal)
+        """Take what may be taken: first what ran before, then fairly what waits."""
         claimed = ev.Claimed(worker=worker, until_ms=until_ms)
-        return [
-            self._advance(one, claimed, at_ms)
-            for one in [one for one in candidates if may_claim(one.record, at_ms)][:limit]
-        ]
+        before: list[Stored] = []
+        for query in ("again", "to_reach"):
+            for tool in tools:
+                asked = {"tool": tool, "at_ms": at_ms, "limit": limit}
+                before += [stored(row) for row in self._on.rows(QUERIES[query], asked)]
+        before = [one for one in before if may_claim(one.record, at_ms)]
+        before.sort(key=lambda one: one.ordinal)
+        taken = [self._advance(one, claimed, at_ms) for one in before[:limit]]
+        bounds: dict[str, Any] = {
+            "per_owner": NO_BOUND if per_owner is None else per_owner,
+            "without": json.dumps(list(without)),
+        }
+        lines: set[str] = set(tools)
+        while lines and len(taken) < limit:
+            found = {
+                tool: self._on.row(QUERIES["next_in_line"], {**bounds, "tool": tool})
+                for tool in lines
+            }
+            heads = {tool: (row[0], row[1]) for tool, row in found.items() if row is not None}
+            lines = set(heads)
+            if heads:
+                _, ordinal = min(heads.values())
+                row = self._on.row(QUERIES["task_at"], {"ordinal": ordinal})
+                assert row is not None  # the triggers keep the heads of the lines
+                taken.append(self._advance(stored(row), claimed, at_ms))
+        return taken
 
-    def end_lost(self, at_ms: int) -> int:
-        """End tasks whose worker is lost and that nobody may run again; returns how many."""
+    def end_lost(self, at_ms: int, tools: Collection[str]) -> int:
+        """End tasks whose worker is lost and that nobody may run again; returns how many.
+
+        Not those that claims of these tools could take.
+        """
         asked = {"at_ms": at_ms, "limit": LOST_AT_ONCE}
         candidates = [stored(row) for row in self._on.rows(QUERIES["lost"], asked)]
-        lost = [one for one in candidates if worker_lost(one.record, at_ms)]
+        left = [stored(row) for row in self._on.rows(QUERIES["unreached"], {"at_ms": at_ms})]
+        candidates += [
+            one for one in left if not (one.record.tool in tools and may_claim(one.record, at_ms))
+        ]
+        lost = [one for one in candidates if worker_lost(one.record, at_ms)][:LOST_AT_ONCE]
         for one in lost:
             self._advance(one, ev.WorkerLost(), at_ms)
         return len(lost)
+
+    def looked(self, task_ids: Collection[str], at_ms: int) -> None:
+        """Remember that they were looked at."""
+        for task_id in task_ids:
+            self._on.run(QUERIES["looked"], {"task_id": task_id, "at_ms": at_ms})
 
     def renew(self, held: Sequence[Held], until_ms: int) -> list[Held]:
         """Extend leases; returns those no longer held."""
@@ -142,7 +219,7 @@ class Transaction:
         if belongs_in_history(before.record, event, after):
             seq, fields = seq + 1, event_fields(event)
         row = to_row(after)
-        if not isinstance(event, ev.LeaseRenewed):  # a renewal is nobody's news
+        if is_news(event):
             row["rev"] = self._next_rev(after.task_id)
             after = replace(after, rev=row["rev"])
         self._on.run(QUERIES["update_task"], {**row, "ordinal": before.ordinal, "history_seq": seq})
@@ -157,10 +234,42 @@ class Transaction:
             {"ordinal": ordinal, "seq": seq, "at_ms": at_ms, "kind": kind, "fields": fields},
         )
 
+    def _holds_enough(self, owner: str, bounds: Bounds) -> bool:
+        most = bounds.running_per_owner
+        if most is None:
+            return False
+        return self._on.number(QUERIES["held_of_owner"], {"owner": owner}) >= most
+
+    def _check_room(self, record: TaskRecord, bounds: Bounds) -> None:
+        owner = {"owner": record.owner}
+        if bounds.queued_per_owner is not None:
+            waiting = self._on.number(QUERIES["waiting_of_owner"], owner)
+            if waiting >= bounds.queued_per_owner:
+                raise self._full(record, waiting, own=True)
+        if bounds.queued is not None:
+            waiting = self._on.number(QUERIES["waiting"])
+            if waiting >= bounds.queued:
+                raise self._full(record, waiting, own=False)
+
+    def _full(self, record: TaskRecord, waiting: int, *, own: bool) -> QueueFull:
+        query = QUERIES["oldest_of_owner" if own else "oldest_in_line"]
+        oldest = self._on.row(query, {"owner": record.owner} if own else None)
+        made_ms = oldest[0] if oldest else record.created_at_ms
+        waits_ms = record.created_at_ms - made_ms
+        return queue_full(waiting=waiting, own=own, oldest_waits_ms=waits_ms)
+
     def _next_rev(self, task_id: str) -> int:
         self._rev += 1
         self.changed.append((task_id, self._rev))
         return self._rev
 
 
-__all__ = ["LOST_AT_ONCE", "QUERIES", "Stored", "Transaction", "kept", "stored"]
+__all__ = [
+    "LOST_AT_ONCE",
+    "QUERIES",
+    "Stored",
+    "Transaction",
+    "kept",
+    "place_in_line",
+    "stored",
+]

@@ -1,0 +1,261 @@
+-- Every statement of the PostgreSQL store, by name. `:at_ms` is the caller's clock. The schema is
+-- written `awhile` here; a store may be told to use another.
+
+-- name: identity
+-- What the store says of itself, and the server of itself.
+SELECT
+    version, min_version, current_setting('server_encoding'), current_setting('fsync'),
+    current_setting('synchronous_commit'), pg_is_in_recovery()
+FROM awhile.store;
+
+-- name: move_revs
+-- In a database restored elsewhere the transactions are counted anew: lift the new ones' revs.
+UPDATE awhile.store SET rev_base = rev_base + greatest(0, coalesce((
+    SELECT max(rev) + 4096
+        - (store.rev_base + (pg_snapshot_xmax(pg_current_snapshot())::text::bigint << 12))
+    FROM awhile.task
+), 0))
+WHERE EXISTS (
+    SELECT FROM awhile.task
+    WHERE rev >= store.rev_base + (pg_snapshot_xmax(pg_current_snapshot())::text::bigint << 12)
+);
+
+-- name: tasks
+-- Some tasks whole; the first three columns are the store's own.
+SELECT
+    ordinal, history_seq, xmin::text,
+    task_id, owner, tool, arguments, context, request_key, status, status_message, created_at_ms,
+    last_updated_at_ms, ended_at_ms, keep_ms, result, is_error, error, lease_worker,
+    lease_until_ms, generation, attempt, max_attempts, cancel_asked_at_ms, cancel_reason,
+    stopped_at_ms, stopped_how, progress, steps, inputs, rev
+FROM awhile.task WHERE task_id = ANY(:task_ids);
+
+-- name: tasks_of_requests
+-- The tasks owners already created for tools under keys.
+SELECT
+    ordinal, history_seq, xmin::text,
+    task_id, owner, tool, arguments, context, request_key, status, status_message, created_at_ms,
+    last_updated_at_ms, ended_at_ms, keep_ms, result, is_error, error, lease_worker,
+    lease_until_ms, generation, attempt, max_attempts, cancel_asked_at_ms, cancel_reason,
+    stopped_at_ms, stopped_how, progress, steps, inputs, rev
+FROM awhile.task
+WHERE (owner, tool, request_key) IN (
+    SELECT * FROM unnest(:owners::text[], :tools::text[], :keys::text[])
+) AND request_key IS NOT NULL;
+
+-- name: create
+-- New tasks with their first history entry, but for those whose id or key is there already.
+WITH writing AS (
+    SELECT (pg_current_xact_id()::text::bigint << 12) + rev_base AS rev FROM awhile.store
+), given AS (
+    SELECT * FROM unnest(
+        :n::bigint[], :fields::text[],
+        :task_id::text[], :owner::text[], :tool::text[], :arguments::text[], :context::text[],
+        :request_key::text[], :status::text[], :status_message::text[], :created_at_ms::bigint[],
+        :last_updated_at_ms::bigint[], :ended_at_ms::bigint[], :keep_ms::bigint[],
+        :expires_at_ms::bigint[], :result::text[], :is_error::bigint[], :error::text[],
+        :lease_worker::text[], :lease_until_ms::bigint[], :generation::bigint[],
+        :attempt::bigint[], :max_attempts::bigint[], :cancel_asked_at_ms::bigint[],
+        :cancel_reason::text[], :stopped_at_ms::bigint[], :stopped_how::text[],
+        :progress::text[], :steps::text[], :inputs::text[]
+    ) AS given (
+        n, fields,
+        task_id, owner, tool, arguments, context, request_key, status, status_message,
+        created_at_ms, last_updated_at_ms, ended_at_ms, keep_ms, expires_at_ms, result, is_error,
+        error, lease_worker, lease_until_ms, generation, attempt, max_attempts,
+        cancel_asked_at_ms, cancel_reason, stopped_at_ms, stopped_how, progress, steps, inputs
+    )
+), made AS (
+    INSERT INTO awhile.task (
+        history_seq, task_id, owner, tool, arguments, context, request_key, status,
+        status_message, created_at_ms, last_updated_at_ms, ended_at_ms, keep_ms, expires_at_ms,
+        result, is_error, error, lease_worker, lease_until_ms, generation, attempt, max_attempts,
+        cancel_asked_at_ms, cancel_reason, stopped_at_ms, stopped_how, progress, steps, inputs, rev
+    )
+    SELECT
+        1, task_id, owner, tool, arguments, context, request_key, status,
+        status_message, created_at_ms, last_updated_at_ms, ended_at_ms, keep_ms, expires_at_ms,
+        result, is_error, error, lease_worker, lease_until_ms, generation, attempt, max_attempts,
+        cancel_asked_at_ms, cancel_reason, stopped_at_ms, stopped_how, progress, steps, inputs,
+        writing.rev + given.n
+    FROM given CROSS JOIN writing ORDER BY given.n
+    ON CONFLICT DO NOTHING
+    RETURNING ordinal, task_id, created_at_ms, rev
+), told AS (
+    INSERT INTO awhile.history (ordinal, seq, at_ms, kind, fields)
+    SELECT made.ordinal, 1, made.created_at_ms, 'Created', given.fields
+    FROM made JOIN given USING (task_id)
+)
+SELECT task_id, rev FROM made;
+
+-- name: change
+-- All that events may change, of each task that is still as it was read, with its new history.
+-- `version` is the row's `xmin`, which every write to it moves: this is the compare-and-set. The
+-- rows are locked in one order by everybody, so nobody waits in a circle.
+WITH writing AS (
+    SELECT (pg_current_xact_id()::text::bigint << 12) + rev_base AS rev FROM awhile.store
+), given AS (
+    SELECT * FROM unnest(
+        :n::bigint[], :ordinal::bigint[], :version::text[], :history_seq::bigint[],
+        :status::text[], :status_message::text[], :last_updated_at_ms::bigint[],
+        :ended_at_ms::bigint[], :expires_at_ms::bigint[], :result::text[], :is_error::bigint[],
+        :error::text[], :lease_worker::text[], :lease_until_ms::bigint[], :generation::bigint[],
+        :attempt::bigint[], :cancel_asked_at_ms::bigint[], :cancel_reason::text[],
+        :stopped_at_ms::bigint[], :stopped_how::text[], :progress::text[], :steps::text[],
+        :inputs::text[]
+    ) AS given (
+        n, ordinal, version, history_seq, status, status_message, last_updated_at_ms,
+        ended_at_ms, expires_at_ms, result, is_error, error, lease_worker, lease_until_ms,
+        generation, attempt, cancel_asked_at_ms, cancel_reason, stopped_at_ms, stopped_how,
+        progress, steps, inputs
+    )
+), locked AS MATERIALIZED (
+    SELECT ordinal FROM awhile.task WHERE ordinal = ANY(:ordinal) ORDER BY ordinal FOR UPDATE
+), changed AS (
+    UPDATE awhile.task SET
+        history_seq = given.history_seq, status = given.status,
+        status_message = given.status_message, last_updated_at_ms = given.last_updated_at_ms,
+        ended_at_ms = given.ended_at_ms, expires_at_ms = given.expires_at_ms,
+        result = given.result, is_error = given.is_error, error = given.error,
+        lease_worker = given.lease_worker, lease_until_ms = given.lease_until_ms,
+        generation = given.generation, attempt = given.attempt,
+        cancel_asked_at_ms = given.cancel_asked_at_ms, cancel_reason = given.cancel_reason,
+        stopped_at_ms = given.stopped_at_ms, stopped_how = given.stopped_how,
+        progress = given.progress, steps = given.steps, inputs = given.inputs,
+        rev = coalesce(writing.rev + given.n, task.rev)
+    FROM given, writing, locked
+    WHERE task.ordinal = given.ordinal
+        AND locked.ordinal = given.ordinal
+        AND task.xmin = given.version::xid
+        AND task.rev < writing.rev
+    RETURNING task.ordinal, task.rev
+), told AS (
+    INSERT INTO awhile.history (ordinal, seq, at_ms, kind, fields)
+    SELECT ordinal, seq, at_ms, kind, fields
+    FROM unnest(
+        :h_ordinal::bigint[], :h_seq::bigint[], :h_at_ms::bigint[], :h_kind::text[],
+        :h_fields::text[]
+    ) AS one (ordinal, seq, at_ms, kind, fields)
+    JOIN changed USING (ordinal)
+)
+SELECT ordinal, rev FROM changed;
+
+-- name: history
+-- A task's history in order.
+SELECT history.seq, history.at_ms, history.kind, history.fields
+FROM awhile.task JOIN awhile.history USING (ordinal)
+WHERE task.task_id = :task_id AND history.seq > :after_seq
+ORDER BY history.seq LIMIT :limit;
+
+-- name: entries
+-- Single history entries of several tasks: whether a write whose reply was lost was made.
+SELECT history.ordinal, history.seq, history.at_ms, history.kind, history.fields
+FROM awhile.history JOIN unnest(:ordinals::bigint[], :seqs::bigint[]) AS asked (ordinal, seq)
+    ON history.ordinal = asked.ordinal AND history.seq = asked.seq;
+
+-- name: tasks_of_owner
+-- One owner's tasks, newest creation first; the lists are NULL for any. With the reader's snapshot.
+SELECT
+    pg_current_snapshot()::text, (SELECT rev_base FROM awhile.store),
+    ordinal, history_seq, xmin::text,
+    task_id, owner, tool, arguments, context, request_key, status, status_message, created_at_ms,
+    last_updated_at_ms, ended_at_ms, keep_ms, result, is_error, error, lease_worker,
+    lease_until_ms, generation, attempt, max_attempts, cancel_asked_at_ms, cancel_reason,
+    stopped_at_ms, stopped_how, progress, steps, inputs, rev
+FROM awhile.task
+WHERE owner = :owner
+    AND rev > :after_rev
+    AND (:before::bigint IS NULL OR ordinal < :before)
+    AND (NOT :living OR ended_at_ms IS NULL)
+    AND (:statuses::text[] IS NULL OR status = ANY(:statuses))
+    AND (:tools::text[] IS NULL OR tool = ANY(:tools))
+ORDER BY ordinal DESC LIMIT :limit;
+
+-- name: unsettled
+-- Which of these transactions, running when a snapshot was taken, may yet show or have since shown
+-- changes of tasks: those that hold a lock on the tasks, and those that were committed meanwhile.
+SELECT xid FROM unnest(:xids::bigint[]) AS asked (xid)
+WHERE pg_xact_status(xid::text::xid8) = 'committed' OR EXISTS (
+    SELECT FROM pg_locks AS own JOIN pg_locks AS lock USING (virtualtransaction)
+    WHERE own.locktype = 'transactionid'
+        AND own.mode = 'ExclusiveLock'
+        AND own.transactionid::text::bigint = xid & 4294967295
+        AND lock.locktype = 'relation'
+        AND lock.relation = 'awhile.task'::regclass
+);
+
+-- name: place_of_task
+-- Where one of an owner's tasks comes in their list.
+SELECT ordinal FROM awhile.task WHERE task_id = :task_id AND owner = :owner;
+
+-- name: claimable
+-- Preselects what one tool's workers may take, oldest first; `tasks.may_claim` decides.
+SELECT
+    ordinal, history_seq, xmin::text,
+    task_id, owner, tool, arguments, context, request_key, status, status_message, created_at_ms,
+    last_updated_at_ms, ended_at_ms, keep_ms, result, is_error, error, lease_worker,
+    lease_until_ms, generation, attempt, max_attempts, cancel_asked_at_ms, cancel_reason,
+    stopped_at_ms, stopped_how, progress, steps, inputs, rev
+FROM awhile.task
+WHERE tool = :tool
+    AND ended_at_ms IS NULL AND cancel_asked_at_ms IS NULL AND attempt < max_attempts
+    AND (lease_until_ms IS NULL OR lease_until_ms <= :at_ms)
+ORDER BY ordinal LIMIT :limit
+FOR UPDATE SKIP LOCKED;
+
+-- name: lost
+-- Preselects what a lost worker left behind and nobody may run again; `tasks.worker_lost` decides.
+SELECT
+    ordinal, history_seq, xmin::text,
+    task_id, owner, tool, arguments, context, request_key, status, status_message, created_at_ms,
+    last_updated_at_ms, ended_at_ms, keep_ms, result, is_error, error, lease_worker,
+    lease_until_ms, generation, attempt, max_attempts, cancel_asked_at_ms, cancel_reason,
+    stopped_at_ms, stopped_how, progress, steps, inputs, rev
+FROM awhile.task
+WHERE lease_until_ms <= :at_ms
+    AND ended_at_ms IS NULL AND (cancel_asked_at_ms IS NOT NULL OR attempt >= max_attempts)
+ORDER BY lease_until_ms LIMIT :limit
+FOR UPDATE SKIP LOCKED;
+
+-- name: renew
+-- Extend leases that are still held at their generation (an ended task has no lease).
+WITH locked AS MATERIALIZED (
+    SELECT ordinal, task_id FROM awhile.task WHERE task_id = ANY(:task_ids)
+    ORDER BY ordinal FOR UPDATE
+)
+UPDATE awhile.task SET lease_until_ms = :until_ms
+FROM locked JOIN unnest(:task_ids::text[], :generations::bigint[]) AS held (task_id, generation)
+    ON locked.task_id = held.task_id
+WHERE task.ordinal = locked.ordinal
+    AND task.generation = held.generation AND task.lease_worker IS NOT NULL
+RETURNING task.task_id, task.generation;
+
+-- name: sweep
+-- Delete what may be deleted now, with its history.
+WITH expired AS MATERIALIZED (
+    SELECT ordinal FROM awhile.task WHERE expires_at_ms <= :at_ms
+    ORDER BY expires_at_ms LIMIT :limit FOR UPDATE SKIP LOCKED
+), forgotten AS (
+    DELETE FROM awhile.history USING expired WHERE history.ordinal = expired.ordinal
+)
+DELETE FROM awhile.task USING expired WHERE task.ordinal = expired.ordinal
+RETURNING task.task_id;
+
+-- name: now
+-- What a reader sees now. With the base of the revs.
+SELECT pg_current_snapshot()::text, rev_base FROM awhile.store;
+
+-- name: changed
+-- What a snapshot did not see and this one does, each task once, at its latest. First, as a row
+-- without a task, this snapshot.
+SELECT pg_current_snapshot()::text, rev_base FROM awhile.store
+UNION ALL
+SELECT task_id, rev FROM awhile.task WHERE rev >= :from_rev
+UNION ALL
+SELECT task.task_id, task.rev
+FROM unnest(:unseen::bigint[]) AS one (rev)
+JOIN awhile.task ON task.rev >= one.rev AND task.rev < one.rev + 4096;
+
+-- name: ring
+-- Wake the others.
+SELECT pg_notify(:channel, :sender);
