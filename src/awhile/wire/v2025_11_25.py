@@ -11,14 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from awhile.tasks import Status
-from awhile.wire.codec import read_instant, whole, write_instant
-from awhile.wire.run import mapping, read_run, write_run
-from awhile.wire.snapshot import Snapshot
+from awhile.wire.members import Names, read_members, write_members
+from awhile.wire.run import mapping, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from awhile.wire.snapshot import Snapshot
+
 PROTOCOL_VERSION = "2025-11-25"
+
+_NAMES = Names(task=f"a task of {PROTOCOL_VERSION}", ttl="ttl", poll_interval="pollInterval")
 
 RELATED_TASK = "io.modelcontextprotocol/related-task"
 """The ``_meta`` key that ties a message to its task."""
@@ -44,18 +47,7 @@ def write_created(task: Snapshot, *, immediate_response: str | None = None) -> d
 
 def write_task(task: Snapshot) -> dict[str, Any]:
     """``Task``, as ``tasks/list`` and the notification carry it."""
-    fields: dict[str, Any] = {
-        "taskId": task.task_id,
-        "status": _status(task).value,
-        "createdAt": write_instant(task.created_at_ms),
-        "lastUpdatedAt": write_instant(task.last_updated_at_ms),
-        "ttl": task.ttl_ms,
-    }
-    if task.status_message is not None:
-        fields["statusMessage"] = task.status_message
-    if task.poll_interval_ms is not None:
-        fields["pollInterval"] = task.poll_interval_ms
-    return fields
+    return write_members(task, _NAMES, status=_status(task))
 
 
 def write_answer(task: Snapshot) -> dict[str, Any]:
@@ -82,25 +74,8 @@ def read_task(fields: Mapping[str, Any]) -> Snapshot:
     Raises:
         ValueError: the id, the status or an instant is missing or not what the era says.
     """
-    try:
-        task_id, status = fields["taskId"], Status(fields["status"])
-        created_at_ms = read_instant(fields["createdAt"])
-        updated_at_ms = read_instant(fields.get("lastUpdatedAt", fields["createdAt"]))
-        if not isinstance(task_id, str) or not task_id:
-            raise ValueError(f"taskId is {task_id!r}")
-    except (KeyError, TypeError, ValueError) as broken:
-        raise ValueError(f"not a task of {PROTOCOL_VERSION}: {broken}") from broken
-    message = fields.get("statusMessage")
-    return Snapshot(
-        task_id=task_id,
-        status=status,
-        status_message=message if isinstance(message, str) else None,
-        created_at_ms=created_at_ms,
-        last_updated_at_ms=updated_at_ms,
-        ttl_ms=whole(fields.get("ttl")),
-        poll_interval_ms=whole(fields.get("pollInterval")),
-        **read_run(fields.get("_meta")),
-    )
+    # Not every server says when a task last changed.
+    return read_members({"lastUpdatedAt": fields.get("createdAt"), **fields}, _NAMES)
 
 
 def with_result(task: Snapshot, result: Mapping[str, Any]) -> Snapshot:

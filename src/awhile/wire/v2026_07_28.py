@@ -6,20 +6,26 @@ dictionaries, because ``ttlMs`` has to be present also when it is null.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from awhile.tasks import Status
-from awhile.wire.codec import read_instant, whole, write_instant
-from awhile.wire.run import mapping, read_run, write_run
-from awhile.wire.snapshot import Snapshot
+from awhile.wire.members import Names, read_members, write_members
+from awhile.wire.run import mapping, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from awhile.wire.snapshot import Snapshot
 
 EXTENSION_ID = "io.modelcontextprotocol/tasks"
 """The extension's identifier in both sides' ``capabilities.extensions``."""
 
 PROTOCOL_VERSION = "2026-07-28"
+
+_NAMES = Names(
+    task=f"a task of the {EXTENSION_ID!r} extension", ttl="ttlMs", poll_interval="pollIntervalMs"
+)
 
 
 def write_created(task: Snapshot) -> dict[str, Any]:
@@ -45,17 +51,7 @@ def write_detailed(task: Snapshot) -> dict[str, Any]:
 
 
 def _base(task: Snapshot) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "taskId": task.task_id,
-        "status": task.status.value,
-        "createdAt": write_instant(task.created_at_ms),
-        "lastUpdatedAt": write_instant(task.last_updated_at_ms),
-        "ttlMs": task.ttl_ms,
-    }
-    if task.status_message is not None:
-        fields["statusMessage"] = task.status_message
-    if task.poll_interval_ms is not None:
-        fields["pollIntervalMs"] = task.poll_interval_ms
+    fields = write_members(task, _NAMES, status=task.status)
     meta = write_run(task)
     if meta:
         fields["_meta"] = meta
@@ -65,33 +61,16 @@ def _base(task: Snapshot) -> dict[str, Any]:
 def read_task(fields: Mapping[str, Any]) -> Snapshot:
     """A task from ``CreateTaskResult``, ``GetTaskResult`` or ``notifications/tasks``.
 
-    Strict on what a client acts on (id, status, instants), lenient on the rest: an unreadable
-    optional member is as good as absent.
-
     Raises:
         ValueError: the id, the status or an instant is missing or not what the extension says.
     """
-    try:
-        task_id, status = fields["taskId"], Status(fields["status"])
-        created, updated = fields["createdAt"], fields["lastUpdatedAt"]
-        if not isinstance(task_id, str) or not task_id:
-            raise ValueError(f"taskId is {task_id!r}")
-        created_at_ms, updated_at_ms = read_instant(created), read_instant(updated)
-    except (KeyError, TypeError, ValueError) as broken:
-        raise ValueError(f"not a task of the {EXTENSION_ID!r} extension: {broken}") from broken
-    message = fields.get("statusMessage")
-    return Snapshot(
-        task_id=task_id,
-        status=status,
-        status_message=message if isinstance(message, str) else None,
-        created_at_ms=created_at_ms,
-        last_updated_at_ms=updated_at_ms,
-        ttl_ms=whole(fields.get("ttlMs")),
-        poll_interval_ms=whole(fields.get("pollIntervalMs")),
-        result=mapping(fields.get("result")) if status is Status.COMPLETED else None,
-        error=mapping(fields.get("error")) if status is Status.FAILED else None,
-        input_requests=mapping(fields.get("inputRequests"))
-        if status is Status.INPUT_REQUIRED
-        else {},
-        **read_run(fields.get("_meta")),
-    )
+    task = read_members(fields, _NAMES)
+    match task.status:
+        case Status.COMPLETED:
+            return replace(task, result=mapping(fields.get("result")))
+        case Status.FAILED:
+            return replace(task, error=mapping(fields.get("error")))
+        case Status.INPUT_REQUIRED:
+            return replace(task, input_requests=mapping(fields.get("inputRequests")))
+        case _:
+            return task
