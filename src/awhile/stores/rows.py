@@ -286,13 +286,15 @@ def _inputs_json(inputs: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
 
 
 def _journal_json(journal: Mapping[str, Note]) -> dict[str, list[Any]]:
-    return {key: [note.at_ms, note.reachable, note.outcome] for key, note in journal.items()}
+    return {
+        key: [note.at_ms, note.done, note.reachable, note.outcome] for key, note in journal.items()
+    }
 
 
 def _journal(parts: Mapping[str, list[Any]]) -> dict[str, Note]:
     return {
-        key: Note(outcome=outcome, at_ms=at_ms, reachable=reachable)
-        for key, (at_ms, reachable, outcome) in parts.items()
+        key: Note(at_ms=at_ms, done=done, reachable=reachable, outcome=outcome)
+        for key, (at_ms, done, reachable, outcome) in parts.items()
     }
 
 

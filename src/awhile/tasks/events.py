@@ -54,14 +54,16 @@ class Reported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """The body did something once for all its attempts; ``outcome`` is what came of it.
+    """The body does something once for all its attempts; ``outcome`` is what came of it.
 
-    ``reachable``: the tool declares how it can be stopped without the body.
+    Said twice: before (``done`` False), so that a stop can reach what may have come about, and
+    after. ``reachable``: the tool declares how it can be stopped without the body.
     """
 
     generation: int
     key: str
-    outcome: Any
+    done: bool = True
+    outcome: Any = None
     reachable: bool = False
 
 

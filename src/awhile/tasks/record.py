@@ -111,9 +111,11 @@ class Input:
 class Note:
     """One entry of the journal: what `Run.once` did for a body, so that it is not done twice."""
 
-    outcome: Any
-    """What the function returned, as JSON has it."""
     at_ms: int
+    done: bool = True
+    """False: it was begun, and whether it came about is not known."""
+    outcome: Any = None
+    """What the function returned, as JSON has it, once it is done."""
     reachable: bool = False
     """Whether the tool declares how this can be stopped without its body (``stop``)."""
 

@@ -225,14 +225,15 @@ def _reported(record: TaskRecord, event: ev.Reported, at_ms: int) -> TaskRecord:
 
 
 def _noted(record: TaskRecord, event: ev.Noted, at_ms: int) -> TaskRecord:
-    if event.key in record.journal:
+    before = record.journal.get(event.key)
+    if before is not None and (before.done or not event.done):
         return record  # the first outcome stands
-    if len(record.journal) >= MAX_NOTES:
+    if before is None and len(record.journal) >= MAX_NOTES:
         raise IllegalEvent(
             f"The journal of this task is full: {MAX_NOTES} keys were noted before {event.key!r}. "
             "Note the batch instead of each of its parts."
         )
-    note = Note(outcome=event.outcome, at_ms=at_ms, reachable=event.reachable)
+    note = Note(at_ms=at_ms, done=event.done, outcome=event.outcome, reachable=event.reachable)
     return replace(record, journal={**record.journal, event.key: note})
 
 

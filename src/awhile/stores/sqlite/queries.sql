@@ -130,12 +130,15 @@ ORDER BY ordinal LIMIT :limit;
 
 -- name: stands
 -- Where a task in line stands: its level is the number of tasks of its owner that are held or come
--- before it.
+-- before it, of which as many are counted as any place is.
 SELECT
     task.ordinal,
     line.running + (
-        SELECT count(*) FROM task AS older
-        WHERE older.owner = task.owner AND older.waits AND older.ordinal < task.ordinal
+        SELECT count(*) FROM (
+            SELECT 1 FROM task AS older
+            WHERE older.owner = task.owner AND older.waits AND older.ordinal < task.ordinal
+            LIMIT :limit
+        )
     )
 FROM task JOIN line ON line.tool = task.tool AND line.owner = task.owner
 WHERE task.task_id = :task_id AND task.waits;

@@ -64,7 +64,7 @@ def place_in_line(on: Connection, task_id: str) -> int | None:
     are held or come before it. So of every other owner those come first that are at a lower level,
     and the one at the same level if it is older.
     """
-    stands = on.row(QUERIES["stands"], {"task_id": task_id})
+    stands = on.row(QUERIES["stands"], {"task_id": task_id, "limit": PLACE_LIMIT})
     if stands is None:
         return None
     ordinal, level = stands
