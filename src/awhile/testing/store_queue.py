@@ -284,7 +284,11 @@ class QueuesFairly(StoreCase):
         one = await store.create(task(worker="w1", max_attempts=2))
         outcome = {"id": "job-7", "text": "\ud800 ä", "n": 2**60}
         noted = ev.Noted(generation=1, key="job", outcome=outcome, reachable=True)
+        begun = ev.Noted(generation=1, key="job", done=False, reachable=True)
         async with store.watch() as watch:
+            half = await store.append(one.task_id, begun, AT + 1)
+            assert (half.journal["job"].done, half.journal["job"].outcome) == (False, None)
+            assert await store.get(one.task_id) == half
             after = await store.append(one.task_id, noted, AT + 1)
             again = ev.Noted(generation=1, key="job", outcome="other")
             assert await store.append(one.task_id, again, AT + 2) == after
@@ -292,11 +296,9 @@ class QueuesFairly(StoreCase):
         assert (after.rev, after.last_updated_at_ms) == (one.rev, one.last_updated_at_ms)
         assert after.journal["job"].outcome == outcome
         assert await store.get(one.task_id) == after
-        [_, kept] = await store.history(one.task_id)
-        assert (kept.kind, kept.fields) == (
-            "Noted",
-            {"key": "job", "reachable": True, "generation": 1},
-        )
+        [_, first, kept] = await store.history(one.task_id)
+        assert (first.kind, first.fields["done"]) == ("Noted", False)
+        assert kept.fields == {"key": "job", "done": True, "reachable": True, "generation": 1}
         [retried] = await store.claim(
             worker="w2", tools=["report"], at_ms=AT + 60_000, until_ms=AT + 61_000, limit=1
         )

@@ -324,7 +324,8 @@ async def test_every_statement_finds_its_rows_by_an_index(file: Path) -> None:
     for name, statement in QUERIES.items():
         values = dict.fromkeys(re.findall(r":(\w+)", statement))
         plan = connection.rows(f"EXPLAIN QUERY PLAN {statement}", values)
-        # The counter has one row, and json_each reads the caller's own list.
+        # The counter has one row, json_each reads the caller's own list, and a subquery's rows
+        # were found by the steps before.
         steps = [row[3] for row in plan]
         scans += [
             f"{name}: {step}"
