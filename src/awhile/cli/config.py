@@ -28,7 +28,7 @@ def config(
     rows = [("Setting", "Value", "From", False)]
     for name in ENTRIES:
         value = getattr(effective.settings, name)
-        shown = ENTRIES[name].default_words if value is None else as_text(value)
+        shown = ENTRIES[name].default_words if value is None else as_text(_shown(name, value))
         rows.append((name, shown, effective.origins[name], effective.given(name)))
     # Not a table of rich: it folds what is wider than the terminal, and a folded path is no path.
     first = max(len(name) for name, *_ in rows)
@@ -46,14 +46,19 @@ def config(
         screen.print(Text(f"{variable} is set but is no setting{meant}", style="yellow"))
 
 
+def _shown(name: str, value: object) -> object:
+    return "(set, not shown)" if ENTRIES[name].kind.secret and value is not None else value
+
+
 def _as_json(effective: Effective) -> dict[str, object]:
-    def plain(value: object) -> object:
+    def plain(name: str) -> object:
+        value = _shown(name, getattr(effective.settings, name))
         return str(value) if isinstance(value, Path) else value
 
     return {
         "settings": {
             name: {
-                "value": plain(getattr(effective.settings, name)),
+                "value": plain(name),
                 "from": effective.origins[name],
             }
             for name in ENTRIES

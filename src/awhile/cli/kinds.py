@@ -20,6 +20,8 @@ class Kind(Generic[T]):
 
     metavar: str
     read: Read[T]
+    secret: bool = False
+    """Whether the value is never shown, nor taken from a command line, which others can see."""
 
 
 def whole(at_least: int, at_most: int | None = None) -> Kind[int]:
@@ -43,6 +45,11 @@ def whole(at_least: int, at_most: int | None = None) -> Kind[int]:
         return value
 
     return Kind("N", read)
+
+
+def optional(kind: Kind[T]) -> Kind[T | None]:
+    """A value of this kind, or none."""
+    return Kind(kind.metavar, kind.read, kind.secret)
 
 
 def seconds(at_least: float, *, metavar: str = "SECONDS") -> Kind[float]:
@@ -93,6 +100,20 @@ def _optional_path(raw: object, folder: Path) -> Path | None:
     return _path(raw, folder)
 
 
+SHORTEST_KEY = 32
+"""Letters of a key, as the SDK asks of those it seals request states with."""
+
+
+def _keys(raw: object, folder: Path) -> str:
+    keys = [one.strip() for one in _text(raw, folder).split(",")]
+    if any(len(one) < SHORTEST_KEY for one in keys) or len(set(keys)) < len(keys):
+        raise ValueError(
+            f"a secret of {SHORTEST_KEY} letters or more (while it is being changed: several, the "
+            "one to use first, with commas between them)"
+        )
+    return ",".join(keys)
+
+
 _WORDS = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
     **dict.fromkeys(("false", "no", "off", "0"), False),
@@ -112,8 +133,10 @@ OPTIONAL_URL = Kind("URL", _optional_text)
 PATH = Kind("PATH", _path)
 OPTIONAL_PATH = Kind("PATH", _optional_path)
 YES_OR_NO = Kind("", _yes_or_no)
+KEYS = Kind("KEY", _keys, secret=True)
 
 __all__ = [
+    "KEYS",
     "OPTIONAL_PATH",
     "OPTIONAL_URL",
     "PATH",
@@ -122,6 +145,7 @@ __all__ = [
     "YES_OR_NO",
     "Kind",
     "one_of",
+    "optional",
     "seconds",
     "whole",
 ]

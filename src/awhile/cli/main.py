@@ -14,6 +14,8 @@ from typer.core import TyperGroup
 from awhile.cli import ends
 from awhile.cli.config import config
 from awhile.cli.screen import complain
+from awhile.cli.serve import serve
+from awhile.cli.work import worker
 from awhile.errors import AwhileError, SettingsError
 
 GROUP = "awhile.commands"
@@ -75,6 +77,8 @@ app = typer.Typer(
     help="Long work over MCP that is never lost, can really be stopped, and is shown as it is.",
     epilog=ends.EPILOG,
 )
+app.command()(serve)
+app.command()(worker)
 app.command()(config)
 
 

@@ -22,6 +22,7 @@ import platformdirs
 import typer
 
 from awhile.cli.kinds import (
+    KEYS,
     OPTIONAL_PATH,
     OPTIONAL_URL,
     PATH,
@@ -30,6 +31,7 @@ from awhile.cli.kinds import (
     YES_OR_NO,
     Kind,
     one_of,
+    optional,
     seconds,
     whole,
 )
@@ -174,9 +176,9 @@ class Settings:
         also=("--url",),
     )
     slots: int = setting(
-        whole(1),
+        whole(0),
         32,
-        "How many tasks the server runs at once; more wait.",
+        "How many tasks a process runs at once; more wait. 0 leaves them all to `awhile worker`.",
         otherwise="no task would ever run",
     )
     queries_at_once: int = setting(
@@ -200,8 +202,41 @@ class Settings:
     drain_seconds: float = setting(
         seconds(0),
         5.0,
-        "How long running work gets to end when the server is told to stop.",
+        "How long running work may go on when SIGTERM tells a process to stop; then it is stopped.",
         otherwise="a stop could not be carried out",
+    )
+    gone_tool_seconds: float = setting(
+        seconds(0.1),
+        300.0,
+        "How long a task may wait although no worker has known its tool for as long.",
+        otherwise="tasks would end before their workers are there",
+    )
+    health_host: str = setting(
+        TEXT,
+        "127.0.0.1",
+        "The address on which a worker says whether it lives and is ready.",
+        otherwise="the worker could not be asked",
+    )
+    health_port: int | None = setting(
+        optional(whole(0, 65_535)),
+        None,
+        "The port for that, with /healthz and /readyz; 0 takes a free one.",
+        otherwise="the worker could not be asked",
+        words="none; a server has both paths on its own port",
+    )
+    request_state_key: str | None = setting(
+        optional(KEYS),
+        None,
+        "The secret that all servers on a store share, so that one can take the answer to what "
+        "another has asked. Never shown.",
+        otherwise="answers could be forged, or not be understood",
+        words="for SQLite, one kept in the data folder",
+    )
+    single_replica: bool = setting(
+        YES_OR_NO,
+        False,
+        "Whether this is the only server on its store, or its module shares keys of its own.",
+        otherwise="it is not known whether servers have to share a key",
     )
     row_budget: int = setting(
         whole(1),
@@ -302,8 +337,9 @@ def _read(entry: Entry, raw: object, origin: str, folder: Path) -> Any:
     try:
         return entry.kind.read(raw, folder)
     except ValueError as expected:
+        shown = "set" if entry.kind.secret else repr(raw)
         raise SettingsError(
-            f"{entry.name} is {raw!r} (from {origin}), which is not {expected}, so "
+            f"{entry.name} is {shown} (from {origin}), which is not {expected}, so "
             f"{entry.otherwise}. Correct it there; `awhile config` shows every setting."
         ) from None
 

@@ -27,6 +27,7 @@ def settings_page() -> str:
     rows: list[str] = []
     for one in ENTRIES.values():
         flags = ", ".join(f"`{flag}`" for flag in (one.flag, *one.also))
+        flags = "none: others see it" if one.kind.secret else flags
         default = f"`{one.default_words}`" if one.default_words[:1].isdigit() else one.default_words
         rows.append(f"| `{one.name}` | {flags} | `{one.variable}` | {default} | {one.sentence} |")
     return _HEAD + "\n".join(rows) + "\n"

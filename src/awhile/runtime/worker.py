@@ -41,6 +41,9 @@ LOOKS_A_LEASE = 6
 SWEEP_SECONDS = 60.0
 """How often expired tasks are deleted."""
 
+STOP_SECONDS = 5.0
+"""How long bodies get to stop at the end of a process that let them go on first."""
+
 RETRY_SECONDS = 1.0
 """How long a worker waits when the store fails, before it goes on."""
 
@@ -158,8 +161,13 @@ class Worker:
                     bodies.cancel_scope.cancel()
 
     async def finish(self, seconds: float) -> None:
-        """Claim nothing more, and wait until what runs here has ended, so many seconds at most."""
+        """Claim nothing more, and wait until what runs here has ended, so many seconds at most.
+
+        What goes on after that has had its time: leaving `running` then waits for it only as long
+        as stopping takes.
+        """
         self._claims = False
+        self._drain_seconds = min(self._drain_seconds, STOP_SECONDS)
         with anyio.move_on_after(seconds):
             while running := next(iter(self._all), None):
                 await running.gone.wait()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+from signal import SIGTERM
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -10,12 +10,17 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 
 from awhile.errors import SettingsError
-from awhile.server.middleware import TasksMiddleware
+from awhile.server.health import health_routes
+from awhile.server.listening import listening_on, url_of
 from awhile.server.principal import is_loopback
+from awhile.server.signals import Told
 from awhile.server.stream import KEEPALIVE_SECONDS, KeptAlive, check_keepalive
+from awhile.server.tasks import Tasks
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
+    from types import FrameType
 
     from mcp.server.mcpserver import MCPServer
     from starlette.applications import Starlette
@@ -75,9 +80,9 @@ def close_streams(server: MCPServer[Any]) -> None:
     An open stream keeps an HTTP server from stopping. `serve_http` does this by itself; where you
     run your own, call it when the stop is asked: the lifespan's end comes too late.
     """
-    for one in server.middleware:
-        if isinstance(one, TasksMiddleware):
-            one.listening.close()
+    tasks = Tasks.of(server)
+    if tasks is not None:
+        tasks.close_streams()
 
 
 async def serve_http(
@@ -86,11 +91,14 @@ async def serve_http(
     host: str = "127.0.0.1",
     port: int = 0,
     keepalive_seconds: float = KEEPALIVE_SECONDS,
+    drains: bool = True,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until SIGINT, SIGTERM, or cancelled; ``on_ready`` gets the URL once it takes calls.
 
-    Each of the three ends it in order: open streams with their results, then the socket.
+    Each of the three ends it in order: open streams with their results, then the socket; what runs
+    is stopped and handed back. A second signal ends the process at once. Beside the endpoint,
+    ``/healthz`` and ``/readyz`` say whether the process lives and is ready (200), or not (503).
 
     Args:
         server: what to serve.
@@ -99,39 +107,29 @@ async def serve_http(
         port: the port; 0 takes a free one.
         keepalive_seconds: how long a stream may be quiet before a comment is sent; less than the
             idle limit of any proxy in between.
+        drains: whether SIGTERM lets what runs end first, for ``drain_seconds`` (`Tasks.drain`).
         on_ready: called with the endpoint's URL.
 
     Raises:
         SettingsError: anonymous callers would come from other machines, or the port is taken.
     """
     app = http_app(server, host=host, keepalive_seconds=keepalive_seconds)
-    # The protocol is named because asyncio sets TCP_NODELAY only where it sees TCP: without, every
-    # small answer waited for the peer's delayed acknowledgement (50 ms instead of 2 ms, measured).
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        raise SettingsError(
-            f"{host}:{port} cannot be listened on: {error.strerror}. Choose another port, or stop "
-            "what uses this one."
-        ) from error
-    bound = listening.getsockname()[1]
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        timeout_graceful_shutdown=GRACEFUL_SECONDS,
-    )
-    shown = f"[{host}]" if ":" in host else host
-    serving = _Serving(config, server, on_ready, f"http://{shown}:{bound}{PATH}")
-    try:
-        await serving.serve_in_order(listening)
-    finally:
-        listening.close()
-        # After a signal sse_starlette ends every later stream of the process at once (3.x).
-        AppStatus.should_exit = False
+    tasks = Tasks.of(server)
+    app.router.routes.extend(health_routes(_always if tasks is None else tasks.ready))
+    with listening_on(host, port) as listening:
+        config = uvicorn.Config(
+            app, log_level="warning", timeout_graceful_shutdown=GRACEFUL_SECONDS
+        )
+        serving = _Serving(config, server, on_ready, f"{url_of(listening)}{PATH}", drains=drains)
+        try:
+            await serving.serve_in_order(listening)
+        finally:
+            # After a signal sse_starlette ends every later stream of the process at once (3.x).
+            AppStatus.should_exit = False
+
+
+async def _always() -> bool:
+    return True
 
 
 class _Serving(uvicorn.Server):
@@ -143,8 +141,12 @@ class _Serving(uvicorn.Server):
         server: MCPServer[Any],
         on_ready: Callable[[str], None] | None,
         url: str,
+        *,
+        drains: bool,
     ) -> None:
         super().__init__(config)
+        self._told = Told()
+        self._drains = drains
         self._server = server
         self._on_ready = on_ready
         self._url = url
@@ -168,12 +170,27 @@ class _Serving(uvicorn.Server):
 
         async with anyio.create_task_group() as beside:
             beside.start_soon(serve)
+            beside.start_soon(self._drain_when_told)
             try:
                 await anyio.sleep_forever()
             finally:
                 self.should_exit = True
         if failure is not None:
             raise failure
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._told.take(sig)
+        if not (self._drains and sig == SIGTERM):
+            super().handle_exit(sig, frame)
+
+    async def _drain_when_told(self) -> None:
+        sig = await self._told.wait()
+        if self._drains and sig == SIGTERM:
+            tasks = Tasks.of(self._server)
+            if tasks is not None:
+                await tasks.drain()
+            # Only now: once this is called, sse_starlette ends every stream within half a second.
+            super().handle_exit(sig, None)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

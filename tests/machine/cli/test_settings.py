@@ -88,7 +88,7 @@ def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
         ("port", "abc"),
         ("port", "70000"),
         ("port", "-1"),
-        ("slots", "0"),
+        ("slots", "-1"),
         ("lease_seconds", "nan"),
         ("lease_seconds", "0"),
         ("query_seconds", "inf"),

@@ -13,10 +13,10 @@ import typer
 
 from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder
-from awhile.ask.cli.signals import end_on_sigterm
 from awhile.ask.web import serve_page
 from awhile.cli.screen import say, stopped
 from awhile.cli.settings import Effective, option, read_settings
+from awhile.cli.signals import end_on_sigterm
 
 
 def app(

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from awhile.errors import SettingsError
+from awhile.cli.kept import kept_secret, make_folder, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -46,27 +46,16 @@ class DataFolder:
         self.path = path
         self.results = path / "results"
         self._servers = path / "servers"
+        make_folder(path)
         try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._servers.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            raise self._unwritable(error.strerror) from error
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise self._unwritable("permission denied")
+            raise unwritable(path, error.strerror) from error
 
     def page_token(self) -> str:
         """The key of the page: kept, so that an open page goes on after a restart."""
-        file, draft = self.path / "page-key", self.path / f".page-key-{secrets.token_hex(4)}"
-        # Only this user may read it: whoever has it may read and stop everything.
-        draft.touch(mode=0o600, exist_ok=False)
-        draft.write_text(secrets.token_urlsafe(TOKEN_BYTES), encoding="ascii")
-        try:
-            file.hardlink_to(draft)  # whole or not at all, and never over one in use
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-        return file.read_text(encoding="ascii")
+        # Whoever has it may read and stop everything.
+        return kept_secret(self.path, "page-key", lambda: secrets.token_urlsafe(TOKEN_BYTES))
 
     @contextmanager
     def announced(self, url: str, serves: str) -> Generator[None]:
@@ -94,12 +83,6 @@ class DataFolder:
             else:
                 file.unlink(missing_ok=True)  # it was killed
         return [server for _, server in sorted(found, key=lambda one: one[0], reverse=True)]
-
-    def _unwritable(self, why: str | None) -> SettingsError:
-        return SettingsError(
-            f"The data folder {str(self.path)!r} cannot be written ({why}), so nothing could be "
-            "kept. Make it writable, or choose another with --data-folder."
-        )
 
 
 def _alive(pid: int) -> bool:

@@ -1,28 +1,26 @@
-"""``awhile serve``: *ask your database* as an MCP server, over HTTP or stdio."""
+"""*Ask your database* as an MCP server, over HTTP or stdio: ``awhile serve`` without a module."""
 
 from __future__ import annotations
 
-import logging
 import sys
 from contextlib import ExitStack, asynccontextmanager
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
-import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from awhile.ask.cli.folder import DataFolder, served_by
-from awhile.ask.cli.signals import end_at_once_on_signals, end_on_sigterm, end_with_stdin
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
-from awhile.cli.screen import err, say, stopped
-from awhile.cli.settings import Settings, option, read_settings
+from awhile.cli.screen import err, say
+from awhile.cli.settings import Effective, Settings
 from awhile.errors import SettingsError
 from awhile.server.http import refuse_strangers, serve_http
 from awhile.server.tasks import Tasks
@@ -33,54 +31,26 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import MCPServer
 
+    from awhile.cli.serve import Serving
+
 MEGABYTE = 1024 * 1024
 DAY_SECONDS = 86_400
 
 
-def serve(
-    ctx: typer.Context,
-    database: Annotated[str | None, option("database")] = None,
-    sample: Annotated[str | None, option("sample")] = None,
-    stdio: Annotated[
-        bool,
-        typer.Option("--stdio", help="Speak MCP on standard input and output, instead of HTTP."),
-    ] = False,
-    host: Annotated[str | None, option("host")] = None,
-    port: Annotated[str | None, option("port")] = None,
-    data_folder: Annotated[str | None, option("data_folder")] = None,
-    store: Annotated[str | None, option("store")] = None,
-    slots: Annotated[str | None, option("slots")] = None,
-    queries_at_once: Annotated[str | None, option("queries_at_once")] = None,
-    inline_seconds: Annotated[str | None, option("inline_seconds")] = None,
-    lease_seconds: Annotated[str | None, option("lease_seconds")] = None,
-    drain_seconds: Annotated[str | None, option("drain_seconds")] = None,
-    row_budget: Annotated[str | None, option("row_budget")] = None,
-    byte_budget_mb: Annotated[str | None, option("byte_budget_mb")] = None,
-    query_seconds: Annotated[str | None, option("query_seconds")] = None,
-    keep_days: Annotated[str | None, option("keep_days")] = None,
-    memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
-    until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
-) -> None:
-    """Serve a database, or the sample, to any MCP host.
-
-    Prints the server's URL as the first line of standard output. Ctrl-C stops it: what runs is
-    handed back, and runs again when a server is started on the same data folder.
-    """
-    settings = read_settings(ctx.params).settings
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
-    if stdio:
-        end_at_once_on_signals()
-    else:
-        end_on_sigterm()
-    if until_stdin_closes:
-        end_with_stdin(settings.drain_seconds)
-    try:
-        anyio.run(_serve_stdio if stdio else _serve_http, settings)
-    except KeyboardInterrupt:
-        stopped()
+def serve_database(effective: Effective, how: Serving) -> None:
+    """Serve a database, or the sample, to any MCP host (`awhile.cli.serve.ServeApp`)."""
+    settings = effective.settings
+    if settings.slots == 0:
+        raise SettingsError(
+            "slots is 0, so no question would ever be answered: the database app has no workers "
+            "beside it. Use at least 1."
+        )
+    # An app that ends with its parent ends because a person leaves: nothing is waited for.
+    serve_http_so = partial(_serve_http, drains=not how.until_stdin_closes)
+    anyio.run(_serve_stdio if how.stdio else serve_http_so, settings)
 
 
-async def _serve_http(settings: Settings) -> None:
+async def _serve_http(settings: Settings, *, drains: bool) -> None:
     refuse_strangers(settings.host, authenticated=False)  # before the sample is made
     folder = DataFolder(settings.data_folder)
     async with _server(settings, folder) as mcp:
@@ -93,7 +63,9 @@ async def _serve_http(settings: Settings) -> None:
                 if sys.stdout.isatty():
                     say(f"{mcp.title}. Ctrl-C ends.", aside=True)
 
-            await serve_http(mcp, host=settings.host, port=settings.port, on_ready=ready)
+            await serve_http(
+                mcp, host=settings.host, port=settings.port, drains=drains, on_ready=ready
+            )
 
 
 async def _serve_stdio(settings: Settings) -> None:
@@ -125,6 +97,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
                 slots=settings.slots,
                 lease_seconds=settings.lease_seconds,
                 drain_seconds=settings.drain_seconds,
+                gone_tool_seconds=settings.gone_tool_seconds,
             ),
             engine=engine,
             translator=BuiltInTranslator(),
@@ -173,4 +146,4 @@ async def sample_path(settings: Settings) -> Path:
         )
 
 
-__all__ = ["sample_path", "serve"]
+__all__ = ["sample_path", "serve_database"]

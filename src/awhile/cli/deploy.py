@@ -1,0 +1,68 @@
+"""From an operator's settings to a module's deployment."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from awhile.cli.kept import kept_secret, make_folder
+from awhile.errors import SettingsError
+from awhile.server.request_state import share_request_states
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcp.server.mcpserver import MCPServer
+
+    from awhile.cli.settings import Effective
+    from awhile.server.tasks import Tasks
+
+DECIDED = ("slots", "lease_seconds", "drain_seconds", "gone_tool_seconds")
+"""Settings that a module may have a value of its own for; one that is given wins."""
+
+
+def deploy(tasks: Tasks, effective: Effective) -> None:
+    """Have the module's tasks kept and run as the settings say.
+
+    Raises:
+        SettingsError: a value cannot work, or its store is not installed.
+    """
+    settings = effective.settings
+    decided = {name: getattr(settings, name) for name in DECIDED if effective.given(name)}
+    if effective.given("store") or tasks.deployment.store is None:
+        decided["store"] = settings.store
+        if not effective.given("store"):
+            make_folder(settings.data_folder)
+    tasks.deploy(**decided)
+
+
+def share_keys(server: MCPServer[Any], tasks: Tasks, effective: Effective) -> None:
+    """Have every server on the store understand the answers to what any of them has asked.
+
+    Raises:
+        SettingsError: they may be on several machines, and no key is set.
+    """
+    settings = effective.settings
+    store = tasks.deployment.store
+    if settings.request_state_key is not None:
+        share_request_states(server, settings.request_state_key.split(","))
+    elif settings.single_replica:
+        return
+    elif isinstance(store, str) and store.startswith("sqlite:"):
+        share_request_states(server, [_kept_key(settings.data_folder)])
+    else:
+        raise SettingsError(
+            "Servers on this store may be several, and a question that one has asked may be "
+            "answered at another: they have to share a secret. Make one by `python3 -c 'import "
+            "secrets; print(secrets.token_hex(32))'` and set it as AWHILE_REQUEST_STATE_KEY for "
+            "each of them; or say --single-replica, if this is the only server."
+        )
+
+
+def _kept_key(folder: Path) -> str:
+    """The key of all servers of this user on this machine."""
+    make_folder(folder)
+    return kept_secret(folder, "request-state-key", lambda: secrets.token_hex(32))
+
+
+__all__ = ["deploy", "share_keys"]

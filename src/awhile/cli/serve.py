@@ -1,0 +1,165 @@
+"""``awhile serve``: a module's server, or the database app, over HTTP or stdio."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Annotated, Protocol, cast
+
+import anyio
+import typer
+
+from awhile.cli.screen import say, stopped
+from awhile.cli.settings import ENTRIES, Effective, option, read_settings
+from awhile.cli.signals import end_at_once_on_signals, end_on_sigterm, end_with_stdin
+from awhile.errors import SettingsError
+
+GROUP = "awhile.apps"
+"""The entry-point group of what is served where no module is named: a `ServeApp` by the name
+`APP`. So this room never imports *ask your database*."""
+
+APP = "database"
+
+OF_THE_APP = (
+    "database",
+    "sample",
+    "queries_at_once",
+    "inline_seconds",
+    "row_budget",
+    "byte_budget_mb",
+    "query_seconds",
+    "keep_days",
+    "memory_limit_mb",
+)
+"""Settings that a module has no use for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """How something is served, beside its settings.
+
+    Attributes:
+        stdio: on standard input and output, instead of HTTP.
+        until_stdin_closes: by HTTP, and its parent holds its standard input.
+    """
+
+    stdio: bool
+    until_stdin_closes: bool
+
+
+class ServeApp(Protocol):
+    """Serves an app until it is told to stop."""
+
+    def __call__(self, effective: Effective, how: Serving) -> None:
+        """Serve.
+
+        Raises:
+            SettingsError: something cannot work.
+        """
+        ...
+
+
+def serve(
+    ctx: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MODULE:SERVER]",
+            help="The MCPServer to serve, as Python imports it; without it, the database app.",
+            show_default=False,
+        ),
+    ] = None,
+    stdio: Annotated[
+        bool,
+        typer.Option("--stdio", help="Speak MCP on standard input and output, instead of HTTP."),
+    ] = False,
+    host: Annotated[str | None, option("host")] = None,
+    port: Annotated[str | None, option("port")] = None,
+    data_folder: Annotated[str | None, option("data_folder")] = None,
+    store: Annotated[str | None, option("store")] = None,
+    slots: Annotated[str | None, option("slots")] = None,
+    lease_seconds: Annotated[str | None, option("lease_seconds")] = None,
+    drain_seconds: Annotated[str | None, option("drain_seconds")] = None,
+    gone_tool_seconds: Annotated[str | None, option("gone_tool_seconds")] = None,
+    single_replica: Annotated[bool | None, option("single_replica")] = None,
+    database: Annotated[str | None, option("database")] = None,
+    sample: Annotated[str | None, option("sample")] = None,
+    queries_at_once: Annotated[str | None, option("queries_at_once")] = None,
+    inline_seconds: Annotated[str | None, option("inline_seconds")] = None,
+    row_budget: Annotated[str | None, option("row_budget")] = None,
+    byte_budget_mb: Annotated[str | None, option("byte_budget_mb")] = None,
+    query_seconds: Annotated[str | None, option("query_seconds")] = None,
+    keep_days: Annotated[str | None, option("keep_days")] = None,
+    memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
+    until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
+) -> None:
+    """Serve a module's MCP server, or a database (the sample, without --database).
+
+    Prints the server's URL as the first line of standard output. SIGTERM lets what runs end first;
+    Ctrl-C stops it and hands it back, to run again when a server is there. A second signal ends
+    the process at once.
+    """
+    effective = read_settings(ctx.params)
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
+    if stdio:
+        end_at_once_on_signals()
+    else:
+        end_on_sigterm()
+    if until_stdin_closes:
+        end_with_stdin(effective.settings.drain_seconds)
+    how = Serving(stdio=stdio, until_stdin_closes=until_stdin_closes)
+    try:
+        if target is None:
+            _the_app()(effective, how)
+        else:
+            _serve_module(target, effective, how)
+    except KeyboardInterrupt:
+        stopped()
+
+
+def _the_app() -> ServeApp:
+    found = {one.name: one for one in entry_points(group=GROUP)}
+    try:
+        return cast("ServeApp", found[APP].load())
+    except (ImportError, KeyError) as missing:
+        raise SettingsError(
+            f"There is no module to serve, and the database app is not completely installed "
+            f"({missing}). Name a module, as in `awhile serve reports:mcp`, or install the app: "
+            "pip install 'awhile[ask]'"
+        ) from missing
+
+
+def _serve_module(target: str, effective: Effective, how: Serving) -> None:
+    from awhile.cli.deploy import deploy, share_keys  # the SDK takes 0.7 s to load
+    from awhile.cli.target import load
+    from awhile.server.http import serve_http
+
+    for name in OF_THE_APP:
+        if effective.origins[name] == f"the flag {ENTRIES[name].flag}":
+            raise SettingsError(
+                f"{ENTRIES[name].flag} is for the database app, and {target!r} is a module: leave "
+                "one of the two out."
+            )
+    server, tasks = load(target)
+    deploy(tasks, effective)
+    share_keys(server, tasks, effective)
+    settings = effective.settings
+    if how.stdio:
+        anyio.run(server.run_stdio_async)
+        return
+
+    def ready(url: str) -> None:
+        sys.stdout.write(f"{url}\n")
+        sys.stdout.flush()
+        if sys.stdout.isatty():
+            say(f"{server.title or server.name}. Ctrl-C ends.", aside=True)
+
+    async def serve_it() -> None:
+        await serve_http(server, host=settings.host, port=settings.port, on_ready=ready)
+
+    anyio.run(serve_it)
+
+
+__all__ = ["APP", "GROUP", "ServeApp", "Serving", "serve"]

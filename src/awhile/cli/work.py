@@ -1,0 +1,69 @@
+"""``awhile worker``: runs a module's tasks, and serves nothing."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from typing import Annotated
+
+import anyio
+import typer
+
+from awhile.cli.screen import say, stopped
+from awhile.cli.settings import option, read_settings
+
+
+def worker(
+    ctx: typer.Context,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODULE:SERVER", help="The MCPServer whose tasks to run, as Python imports it."
+        ),
+    ],
+    store: Annotated[str | None, option("store")] = None,
+    slots: Annotated[str | None, option("slots")] = None,
+    lease_seconds: Annotated[str | None, option("lease_seconds")] = None,
+    drain_seconds: Annotated[str | None, option("drain_seconds")] = None,
+    gone_tool_seconds: Annotated[str | None, option("gone_tool_seconds")] = None,
+    health_host: Annotated[str | None, option("health_host")] = None,
+    health_port: Annotated[str | None, option("health_port")] = None,
+    data_folder: Annotated[str | None, option("data_folder")] = None,
+) -> None:
+    """Run the tasks of a module's MCP server, which `awhile serve` keeps on the same store.
+
+    With --health-port, prints the URL before /healthz and /readyz as the first line of standard
+    output. SIGTERM lets what runs end first; Ctrl-C stops it and hands it back. A second signal
+    ends the process at once.
+    """
+    from awhile.cli.deploy import deploy  # the SDK takes 0.7 s to load
+    from awhile.cli.target import load
+    from awhile.server.working import work
+
+    effective = read_settings(ctx.params)
+    settings = effective.settings
+    server, tasks = load(target)
+    deploy(tasks, effective)
+
+    def ready(health: str | None) -> None:
+        if health is not None:
+            sys.stdout.write(f"{health}\n")
+            sys.stdout.flush()
+        if sys.stdout.isatty():
+            say(f"Working on the tasks of {server.title or server.name}. Ctrl-C ends.", aside=True)
+
+    async def run() -> int:
+        return await work(
+            server,
+            health_host=settings.health_host,
+            health_port=settings.health_port,
+            on_ready=ready,
+        )
+
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
+    if anyio.run(run) == signal.SIGINT:
+        stopped()
+
+
+__all__ = ["worker"]
