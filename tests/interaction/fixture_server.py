@@ -8,10 +8,7 @@ rest of the revision asks for is in `tests.interaction.revision_fixtures`.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import tempfile
-import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +18,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from awhile import Run, Tasks
-from awhile.server.http import serve_http
 from tests.interaction.revision_fixtures import add_revision_fixtures, with_the_whole_schema
+from tests.serving import serve_until_stdin_closes
 
 
 class Name(BaseModel):
@@ -116,27 +113,13 @@ def build(store: str) -> MCPServer[Any]:
     return mcp
 
 
-def _end_with_stdin() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
-
-
 def main() -> None:
     """Serve until stdin closes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     port = parser.parse_args().port
-    threading.Thread(target=_end_with_stdin, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
-        mcp = build(f"sqlite:///{Path(folder) / 'tasks.db'}")
-
-        def say(url: str) -> None:
-            print(url, flush=True)  # noqa: T201
-
-        async def serve() -> None:
-            await serve_http(mcp, port=port, on_ready=say)
-
-        anyio.run(serve)
+        serve_until_stdin_closes(build(f"sqlite:///{Path(folder) / 'tasks.db'}"), port=port)
 
 
 if __name__ == "__main__":

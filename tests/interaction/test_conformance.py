@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
-import queue
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from checks import beyond_the_suite, conformance
-
-ROOT = Path(__file__).parents[2]
-START_SECONDS = 30
-STOP_SECONDS = 10
+from tests.serving import serving
 
 pytestmark = pytest.mark.conformance
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """A fixture server of our own, in its own process; it ends when its stdin closes."""
-    command = [sys.executable, "-m", "tests.interaction.fixture_server", "--port", "0"]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdin
-        assert server.stdout
-        try:
-            yield first_line(server.stdout)
-        finally:
-            server.stdin.close()
-            try:
-                server.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                raise
-
-
-def first_line(stdout: Iterator[str]) -> str:
-    """The first line a process prints, waited for no longer than `START_SECONDS`."""
-    lines: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=lambda: lines.put(next(stdout, "")), daemon=True).start()
-    try:
-        line = lines.get(timeout=START_SECONDS).strip()
-    except queue.Empty:
-        pytest.fail(f"the fixture server printed nothing within {START_SECONDS} s")
-    assert line.startswith("http://127.0.0.1:"), f"not a URL of this machine: {line!r}"
-    return line
+    """A fixture server of our own, in its own process."""
+    with serving("tests.interaction.fixture_server") as server:
+        yield server.url
 
 
 def test_the_official_suite_finds_nothing_wrong_in_its_tasks_scenarios(

@@ -11,13 +11,13 @@ from mcp_types import TextContent
 
 from awhile.client import CancelOutcome, Handle, Ledger, State, connect
 from awhile.errors import Cancelled, Expired, ToolFailed
-from tests.peers.serving import Peer, serving
+from tests.serving import Served, serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.peers]
 
 
 @pytest.fixture(scope="module")
-def peer() -> Iterator[Peer]:
+def peer() -> Iterator[Served]:
     with serving("checks.fastmcp_server") as server:
         yield server
 
@@ -28,7 +28,7 @@ async def text_of(handle: Handle) -> str:
     return block.text
 
 
-async def test_a_required_tool_is_watched_to_its_end_by_asking(peer: Peer) -> None:
+async def test_a_required_tool_is_watched_to_its_end_by_asking(peer: Served) -> None:
     """It answers ``subscriptions/listen`` with -32601."""
     async with connect(peer.url, ledger=None) as server:
         handle = await server.start("long_job", {"steps": 3})
@@ -40,20 +40,20 @@ async def test_a_required_tool_is_watched_to_its_end_by_asking(peer: Peer) -> No
     assert "step" in "".join(step.message for step in shown[-1].steps)
 
 
-async def test_a_quick_tool_answers_without_a_handle(peer: Peer) -> None:
+async def test_a_quick_tool_answers_without_a_handle(peer: Served) -> None:
     async with connect(peer.url, ledger=None) as server:
         handle = await server.start("quick", {"text": "hello"})
         assert handle.id is None
         assert await text_of(handle) == "quick: hello"
 
 
-async def test_a_tool_that_says_no(peer: Peer) -> None:
+async def test_a_tool_that_says_no(peer: Served) -> None:
     async with connect(peer.url, ledger=None) as server:
         with pytest.raises(ToolFailed, match="disk is full"):
             await server.call("failing_job")
 
 
-async def test_a_question_is_answered(peer: Peer) -> None:
+async def test_a_question_is_answered(peer: Served) -> None:
     asked: list[str] = []
 
     async def person(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -66,7 +66,7 @@ async def test_a_question_is_answered(peer: Peer) -> None:
     assert asked == ["Delete a.txt?"]
 
 
-async def test_work_is_stopped(peer: Peer) -> None:
+async def test_work_is_stopped(peer: Served) -> None:
     async with connect(peer.url, ledger=None) as server:
         handle = await server.start("long_job", {"steps": 100})
         assert await handle.cancel() is CancelOutcome.CANCELLED
@@ -74,13 +74,13 @@ async def test_work_is_stopped(peer: Peer) -> None:
             await handle.result()
 
 
-async def test_an_unknown_id_is_expired(peer: Peer) -> None:
+async def test_an_unknown_id_is_expired(peer: Served) -> None:
     async with connect(peer.url, ledger=None) as server:
         with pytest.raises(Expired):
             await (await server.resume("nothing-like-it")).result()
 
 
-async def test_a_task_is_resumed_by_another_program(peer: Peer, tmp_path: Path) -> None:
+async def test_a_task_is_resumed_by_another_program(peer: Served, tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "handles.sqlite3")
     async with connect(peer.url, ledger=ledger) as server:
         await server.start("long_job", {"steps": 3})

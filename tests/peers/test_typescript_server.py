@@ -12,7 +12,7 @@ from mcp_types import TextContent
 from awhile.client import CancelOutcome, Handle, Ledger, State, connect, connect_sync
 from awhile.errors import Expired
 from tests.interaction.client.running import wait_until
-from tests.peers.serving import Peer, serving
+from tests.serving import Served, serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.peers]
 
@@ -20,7 +20,7 @@ STEP_MS = 300
 
 
 @pytest.fixture(scope="module")
-def peer() -> Iterator[Peer]:
+def peer() -> Iterator[Served]:
     with serving("checks.legacy_server", STEP_MS=str(STEP_MS)) as server:
         yield server
 
@@ -39,7 +39,7 @@ async def text_of(handle: Handle) -> str:
 
 
 async def test_a_required_tool_becomes_a_task_and_is_watched_to_its_end(
-    peer: Peer, ledger: Ledger
+    peer: Served, ledger: Ledger
 ) -> None:
     async with connect(peer.url, ledger=ledger) as server:
         handle = await server.start("long_job", {"steps": 5})
@@ -56,7 +56,7 @@ async def test_a_required_tool_becomes_a_task_and_is_watched_to_its_end(
     assert set(seen) <= {"step 1/5", "step 2/5", "step 3/5", "step 4/5"}
 
 
-async def test_a_tool_without_tasks_is_called_plainly(peer: Peer) -> None:
+async def test_a_tool_without_tasks_is_called_plainly(peer: Served) -> None:
     """With ``params.task`` it would answer -32602, after having run."""
     async with connect(peer.url, ledger=None) as server:
         handle = await server.start("quick", {"text": "hello"})
@@ -65,7 +65,7 @@ async def test_a_tool_without_tasks_is_called_plainly(peer: Peer) -> None:
 
 
 async def test_a_required_tool_called_plainly_is_recognised_and_made_a_task(
-    peer: Peer, monkeypatch: pytest.MonkeyPatch
+    peer: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It refuses with a result: ``isError``, and -32601 in its text."""
     async with connect(peer.url, ledger=None) as server:
@@ -80,7 +80,7 @@ async def test_a_required_tool_called_plainly_is_recognised_and_made_a_task(
         assert handle.id
 
 
-async def test_a_cancel_claims_no_more_than_that_server_can_show(peer: Peer) -> None:
+async def test_a_cancel_claims_no_more_than_that_server_can_show(peer: Served) -> None:
     """Its work runs on after the cancel, until it finds that it cannot report any more."""
     async with connect(peer.url, ledger=None) as server:
         handle = await server.start("long_job", {"steps": 4})
@@ -95,7 +95,7 @@ async def test_a_cancel_claims_no_more_than_that_server_can_show(peer: Peer) -> 
         assert await again.cancel() is CancelOutcome.CANCELLED_UNPROVEN
 
 
-async def test_a_stop_after_the_end_changes_nothing(peer: Peer) -> None:
+async def test_a_stop_after_the_end_changes_nothing(peer: Served) -> None:
     """Field case A4; that server answers such a cancel with -32602, as for an unknown task."""
     async with connect(peer.url, ledger=None) as server:
         handle = await server.start("long_job", {"steps": 1})
@@ -105,14 +105,14 @@ async def test_a_stop_after_the_end_changes_nothing(peer: Peer) -> None:
         assert await text_of(other) == "finished 1 steps"
 
 
-async def test_an_unknown_id_is_expired(peer: Peer) -> None:
+async def test_an_unknown_id_is_expired(peer: Served) -> None:
     async with connect(peer.url, ledger=None) as server:
         with pytest.raises(Expired):
             await (await server.resume("nothing-like-it")).result()
         assert await (await server.resume("nothing")).cancel() is CancelOutcome.NO_LONGER_KNOWN
 
 
-async def test_its_tasks_are_listed(peer: Peer) -> None:
+async def test_its_tasks_are_listed(peer: Served) -> None:
     async with connect(peer.url, ledger=None) as server:
         handle = await server.start("long_job", {"steps": 1})
         listed = {one.id: one for one in await server.list_tasks()}
@@ -120,7 +120,7 @@ async def test_its_tasks_are_listed(peer: Peer) -> None:
         assert await text_of(listed[handle.id]) == "finished 1 steps"
 
 
-async def test_a_task_is_resumed_by_another_program(peer: Peer, ledger: Ledger) -> None:
+async def test_a_task_is_resumed_by_another_program(peer: Served, ledger: Ledger) -> None:
     async with connect(peer.url, ledger=ledger) as server:
         await server.start("long_job", {"steps": 3})
     other = Ledger(ledger.path)
@@ -132,7 +132,7 @@ async def test_a_task_is_resumed_by_another_program(peer: Peer, ledger: Ledger) 
     other.close()
 
 
-async def test_A23_three_are_watched_at_once(peer: Peer) -> None:
+async def test_A23_three_are_watched_at_once(peer: Served) -> None:
     async with connect(peer.url, ledger=None) as server:
         handles = [await server.start("long_job", {"steps": 3}) for _ in range(3)]
         began = anyio.current_time()
@@ -142,6 +142,6 @@ async def test_A23_three_are_watched_at_once(peer: Peer) -> None:
         assert anyio.current_time() - began < 2 * 3 * STEP_MS / 1000 + 1
 
 
-def test_a_script_gets_its_result_too(peer: Peer) -> None:
+def test_a_script_gets_its_result_too(peer: Served) -> None:
     with connect_sync(peer.url, ledger=None) as server:
         assert server.call("long_job", {"steps": 1}, timeout_seconds=20).is_error is not True

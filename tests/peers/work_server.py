@@ -6,10 +6,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from awhile import Run, Tasks
-from awhile.server.http import serve_http
+from tests.serving import serve_until_stdin_closes
 
 STEP_SECONDS = 0.3
 
@@ -80,27 +78,14 @@ def build(store: str) -> MCPServer[Any]:
     return mcp
 
 
-def _end_with_stdin() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
-
-
 def main() -> None:
     """Serve until stdin closes."""
     with tempfile.TemporaryDirectory() as folder:
         mcp = build(f"sqlite:///{Path(folder) / 'tasks.db'}")
         if sys.argv[1:] == ["--stdio"]:
             mcp.run("stdio")
-            return
-        threading.Thread(target=_end_with_stdin, daemon=True).start()
-
-        def say(url: str) -> None:
-            print(url, flush=True)  # noqa: T201
-
-        async def serve() -> None:
-            await serve_http(mcp, on_ready=say)
-
-        anyio.run(serve)
+        else:
+            serve_until_stdin_closes(mcp)
 
 
 if __name__ == "__main__":

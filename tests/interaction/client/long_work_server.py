@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-import threading
 import time
 from typing import Annotated, Any
 
@@ -22,7 +20,7 @@ from mcp_types import METHOD_NOT_FOUND
 from pydantic import BaseModel
 
 from awhile import Run, Tasks
-from awhile.server.http import serve_http
+from tests.serving import serve_until_stdin_closes
 
 
 class Confirmation(BaseModel):
@@ -144,11 +142,6 @@ def build(store: str, *, older: bool = False) -> MCPServer[Any]:
     return mcp
 
 
-def _end_with_stdin() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
-
-
 def main() -> None:
     """Serve until stdin closes."""
     parser = argparse.ArgumentParser()
@@ -157,19 +150,11 @@ def main() -> None:
     parser.add_argument("--stdio", action="store_true", help="speak over stdin and stdout")
     parser.add_argument("--older", action="store_true", help="know only 2025-11-25")
     given = parser.parse_args()
+    mcp = build(given.store, older=given.older)
     if given.stdio:
-        build(given.store, older=given.older).run("stdio")
-        return
-    threading.Thread(target=_end_with_stdin, daemon=True).start()
-
-    def say(url: str) -> None:
-        print(url, flush=True)  # noqa: T201
-
-    async def serve() -> None:
-        server = build(given.store, older=given.older)
-        await serve_http(server, port=given.port, on_ready=say)
-
-    anyio.run(serve)
+        mcp.run("stdio")
+    else:
+        serve_until_stdin_closes(mcp, port=given.port)
 
 
 if __name__ == "__main__":
