@@ -331,7 +331,7 @@ async def test_every_statement_finds_its_rows_by_an_index(file: Path) -> None:
             f"{name}: {step}"
             for step in steps
             if step.startswith(("SCAN", "USE TEMP"))
-            and not step.startswith(("SCAN counter", "SCAN json_each"))
+            and not step.startswith(("SCAN counter", "SCAN json_each", "SCAN (subquery"))
         ]
     connection.close()
     assert scans == []
