@@ -131,7 +131,7 @@ def build(store: str, *, older: bool = False) -> MCPServer[Any]:
         """Asks while it runs."""
         answer = await ctx.elicit(f"Delete {file}?", Confirmation)
         agreed = answer.action == "accept" and answer.data.confirm
-        return f"{'Deleted' if agreed else 'Kept'} {file}."
+        return f"Deleted {file}." if agreed else f"Kept {file} ({answer.action})."
 
     @mcp.tool()
     @tasks.tool(inline_seconds=0)

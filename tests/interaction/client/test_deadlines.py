@@ -11,8 +11,9 @@ import anyio
 import pytest
 
 from awhile.client import Ledger, State, connect
+from awhile.errors import Unreachable
 from tests.interaction.client.doorway import Door, Doorway
-from tests.interaction.client.legacy_peer import Json, LegacyPeer
+from tests.interaction.client.legacy_peer import Json, LegacyPeer, legacy_task
 from tests.interaction.client.running import wait_until
 
 pytestmark = pytest.mark.anyio
@@ -42,6 +43,42 @@ async def test_A17_a_deadline_bounds_every_request_inside_the_wait(
             await handle.result(timeout_seconds=0.5)
         doorway.set(Door.OPEN)
         assert (await handle.result()).is_error is False
+
+
+@pytest.mark.parametrize(
+    "silent", ["initialize", "tools/list", "tools/call", "tasks/get", "tasks/result"]
+)
+async def test_A17_a_deadline_bounds_whatever_an_older_server_leaves_unanswered(
+    silent: str,
+) -> None:
+    """Ours: field case A17, 2025-11-25; nothing is cancelled at the server by it."""
+
+    async def hang(_params: Json) -> Json:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def created(_params: Json) -> Json:
+        return {"task": legacy_task("working")}
+
+    async def ended(_params: Json) -> Json:
+        return legacy_task("completed")
+
+    peer = LegacyPeer(tools__call=created, tasks__get=ended)
+    peer.on[silent] = hang
+    async with connect(peer, ledger=None) as server:
+        with anyio.fail_after(5), pytest.raises(TimeoutError):
+            await server.call("work", timeout_seconds=0.5)
+    assert peer.count("tasks/cancel") == 0
+
+
+@pytest.mark.parametrize("door", [Door.MUTE, Door.HANGING_UP, Door.AWAY])
+async def test_A17_a_deadline_bounds_a_call_to_a_server_that_is_not_there(
+    doorway: Doorway, door: Door
+) -> None:
+    doorway.set(door)
+    async with connect(doorway.url, ledger=None) as server:
+        with anyio.fail_after(10), pytest.raises((TimeoutError, Unreachable)):
+            await server.call("count", {"steps": 1, "seconds": 0.1}, timeout_seconds=1)
 
 
 async def test_A16_a_wait_that_is_over_says_that_the_work_waits_for_an_answer(

@@ -179,13 +179,33 @@ async def test_proof_that_comes_after_the_reply_is_waited_for() -> None:
         MCPError(code=-32603, message="Server does not support task creation"),
     ],
 )
-async def test_A19_a_server_that_refuses_tasks_gets_a_plain_call(refusal: MCPError) -> None:
-    peer = Scripted(legacy_task("working"))
+async def test_A19_a_server_that_refuses_tasks_gets_a_plain_call_with_progress(
+    refusal: MCPError,
+) -> None:
+    """Ours: field case A19: with the progress of that call."""
+    seen = anyio.Event()
+
+    class Refusing(Scripted):
+        async def _call(self, params: Json) -> Json:
+            if "task" not in params:
+                token = params["_meta"]["progressToken"]
+                half = {"progressToken": token, "progress": 1, "total": 2, "message": "half"}
+                await self.notify("notifications/progress", half)
+                await seen.wait()
+            return await super()._call(params)
+
+    peer = Refusing(legacy_task("working"))
     peer.augmented = refusal
     async with connect(peer, ledger=None) as server:
         handle = await server.start("work")
         assert handle.id is None
+        with anyio.fail_after(10):
+            async for now in handle.watch():
+                if now.percent == 50:
+                    seen.set()
         assert await text_of(handle) == "called plainly"
+        assert [step.message for step in handle.now.steps] == ["half"]
+    assert peer.count("tools/call") == 2
 
 
 async def test_A19_an_error_that_the_tool_may_have_caused_is_not_called_again() -> None:
@@ -314,6 +334,37 @@ async def test_a_question_waits_to_be_shown_and_answered_by_key() -> None:
         with pytest.raises(Expired, match="asks nothing under 'other'"):
             await handle.answer({"other": {"action": "decline"}})
     assert peer.answers == [{"action": "decline"}]
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_A15_that_somebody_declines_or_turns_away_is_told_as_it_is(action: str) -> None:
+    """Ours: field case A15: a body can tell a no from nobody having said anything."""
+    peer = Asking(meta=RELATED)
+
+    async def person(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"action": action}
+
+    async with connect(peer, ledger=None, on_input=person) as server:
+        assert await text_of(await server.start("work")) == "done"
+    assert peer.answers == [{"action": action}]
+
+
+async def test_A15_an_error_of_the_one_who_answers_leaves_the_question_open() -> None:
+    """Ours: field case A15: it reaches whoever waits, and the handle can still answer."""
+    peer = Asking(meta=RELATED)
+
+    async def broken(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise RuntimeError("no terminal")
+
+    async with connect(peer, ledger=None, on_input=broken) as server:
+        handle = await server.start("work")
+        with pytest.raises(RuntimeError, match="no terminal"):
+            await handle.result(timeout_seconds=10)
+        assert peer.answers == []
+        [key] = handle.now.inputs
+        await handle.answer({key: {"action": "accept", "content": {"sure": True}}})
+        assert await text_of(handle) == "done"
+    assert peer.answers == [{"action": "accept", "content": {"sure": True}}]
 
 
 async def test_A16_a_wait_that_is_over_leaves_the_question_and_the_task_alone() -> None:

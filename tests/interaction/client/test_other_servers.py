@@ -70,6 +70,15 @@ async def test_a_server_that_suggests_no_rhythm_is_asked_every_second() -> None:
     assert all(0.9 < gap < 2 for gap in gaps), gaps
 
 
+async def test_A14_seconds_sent_as_milliseconds_make_no_busy_loop() -> None:
+    """Ours: field case A14, 2026-07-28: "5" is no rhythm, and nor is a lifetime of 7 ms."""
+    hasty = {"pollIntervalMs": 5, "ttlMs": 7}
+    script = Script([task("working", **hasty)] * 2 + [FINISHED], created=task("working", **hasty))
+    assert (await watched(script))[-1].state is State.FINISHED
+    gaps = [b - a for a, b in zip(script.gets, script.gets[1:], strict=False)]
+    assert all(gap > 0.9 for gap in gaps), gaps
+
+
 async def test_a_server_in_trouble_is_asked_again_until_it_answers() -> None:
     shown = await watched(Script([TROUBLE, TROUBLE, FINISHED]))
     assert State.UNREACHABLE in [now.state for now in shown]

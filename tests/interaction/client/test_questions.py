@@ -10,7 +10,7 @@ import pytest
 from mcp_types import TextContent
 
 from awhile.client import Ledger, State, connect
-from awhile.errors import LocalError
+from awhile.errors import LocalError, ToolFailed
 
 pytestmark = pytest.mark.anyio
 
@@ -87,7 +87,7 @@ async def test_without_anybody_to_ask_the_watch_shows_the_question(
                 assert now.detail == "Delete a.txt?"
                 [key] = now.inputs
                 await handle.answer({key: {"action": "decline"}})
-        assert text(await handle.result()) == "Kept a.txt."
+        assert text(await handle.result()) == "Kept a.txt (decline)."
 
 
 async def test_a_question_before_the_task_is_answered_too(url: str, ledger: Ledger) -> None:
@@ -118,6 +118,42 @@ async def test_an_error_of_the_one_who_answers_reaches_the_one_who_watches(
         with pytest.raises(RuntimeError, match="no terminal"):
             await handle.result()
         await handle.cancel()
+
+
+@pytest.mark.parametrize("tool", ["delete", "sure"])
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_A15_that_somebody_declines_or_turns_away_is_told_as_it_is(
+    url: str, tool: str, action: str
+) -> None:
+    """Ours: field case A15: in a task, and before it; a body can tell one from the other."""
+
+    async def person(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"action": action}
+
+    async with connect(url, ledger=None, on_input=person) as server:
+        if tool == "delete":
+            kept = await server.call("delete", {"file": "a.txt"}, timeout_seconds=20)
+            assert text(kept) == f"Kept a.txt ({action})."
+        else:
+            with pytest.raises(ToolFailed, match=action):
+                await server.call("sure", timeout_seconds=20)
+
+
+async def test_A15_an_error_of_the_one_who_answers_leaves_the_question_open(url: str) -> None:
+    """Ours: field case A15: and it can still be answered."""
+
+    async def broken(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise RuntimeError("no terminal")
+
+    async with connect(url, ledger=None, on_input=broken) as server:
+        with pytest.raises(RuntimeError, match="no terminal"):
+            await server.start("sure")
+        handle = await server.start("delete", {"file": "a.txt"})
+        with pytest.raises(RuntimeError, match="no terminal"):
+            await handle.result(timeout_seconds=10)
+        [key] = handle.now.inputs
+        await handle.answer({key: YES})
+        assert text(await handle.result(timeout_seconds=10)) == "Deleted a.txt."
 
 
 async def test_a_question_is_dropped_when_the_work_ends_meanwhile(url: str, ledger: Ledger) -> None:

@@ -17,7 +17,10 @@ from mcp_types import TextContent
 from awhile.client import CancelOutcome, Ledger, State, connect_sync
 from awhile.errors import ToolFailed
 
+pytestmark = pytest.mark.anyio
+
 ROOT = Path(__file__).parents[3]
+YES = {"action": "accept", "content": {"confirm": True}}
 
 
 def test_a_script_starts_watches_and_collects(url: str, ledger: Ledger) -> None:
@@ -30,6 +33,22 @@ def test_a_script_starts_watches_and_collects(url: str, ledger: Ledger) -> None:
     assert isinstance(block, TextContent)
     assert block.text == "counted to 5"
     assert (states[0], states[-1]) == (State.WORKING, State.FINISHED)
+
+
+async def test_a_notebook_whose_loop_is_running_uses_it_too(url: str, ledger: Ledger) -> None:
+    """Ours: Jupyter runs each cell inside of its event loop."""
+    with connect_sync(url, ledger=ledger, on_input=lambda _: YES) as server:
+        handle = server.start("count", {"steps": 3, "seconds": 0.1})
+        assert [now.state for now in handle.watch()][-1] is State.FINISHED
+        assert server.call("delete", {"file": "a.txt"}, timeout_seconds=20).is_error is False
+        assert handle.cancel() is CancelOutcome.FINISHED_ANYWAY
+    # And cells may open one without leaving it, one beside the other.
+    first, second = connect_sync(url, ledger=ledger), connect_sync(url, ledger=None)
+    with first as one, second as other:
+        assert other.resume(handle.id or "").result(timeout_seconds=20).is_error is False
+        assert {tool.name for tool in one.list_tools()} == {
+            tool.name for tool in other.list_tools()
+        }
 
 
 def test_leaving_the_loop_leaves_the_work_alone(url: str, ledger: Ledger) -> None:
