@@ -11,6 +11,7 @@ import anyio
 
 from awhile.errors import AwhileError, SettingsError
 from awhile.runtime.bodies import RunIn, placed
+from awhile.runtime.roster import Roster
 from awhile.runtime.run import current_run
 from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.server import principal as principals
@@ -384,6 +385,11 @@ class Tasks:
                 now_ms=self._now_ms,
             )
             await stack.enter_async_context(worker.running())
+            if where.slots > 0:
+                roster = Roster(
+                    store, self._tools, gone_seconds=where.gone_tool_seconds, now_ms=self._now_ms
+                )
+                await stack.enter_async_context(roster.running())
             if self._published is self._bus:
                 await stack.enter_async_context(self._bus.running(store))
             await stack.enter_async_context(self._legacy.followers.running(store))

@@ -196,6 +196,16 @@ class Store(TaskStore, Protocol):
         """
         ...
 
+    async def unclaimed(
+        self, *, besides: Collection[str], at_ms: int, limit: int = 100
+    ) -> Sequence[TaskRecord]:
+        """Tasks of other tools than ``besides`` that could be claimed, oldest first.
+
+        Of those that stand in line the first of each owner and tool; of those that ran before, all
+        that may run again. Its cost grows with the owners and tools in line, not with the tasks.
+        """
+        ...
+
     async def renew(self, held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:
         """Extend leases in one write; returns those that were no longer held.
 

@@ -162,6 +162,13 @@ class WorkerLost:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolGone:
+    """Nobody holds the task, and no worker has known its tool for ``seconds``."""
+
+    seconds: float
+
+
 Event = (
     Claimed
     | LeaseRenewed
@@ -178,6 +185,7 @@ Event = (
     | GaveUp
     | StopConfirmed
     | WorkerLost
+    | ToolGone
 )
 """Any event."""
 
@@ -197,5 +205,6 @@ __all__ = [
     "Reported",
     "StopConfirmed",
     "Stopped",
+    "ToolGone",
     "WorkerLost",
 ]

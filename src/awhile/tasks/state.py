@@ -37,6 +37,8 @@ REACH_ATTEMPTS = 3
 UNREACHED_MS = 10 * 60 * 1000
 """How long it waits for a worker that has its tool; then it ends saying that nobody reached it."""
 
+LEFT_BEHIND = "What it had started elsewhere may still be running."
+
 _W, _I = Status.WORKING, Status.INPUT_REQUIRED
 _DONE, _FAIL, _STOP = Status.COMPLETED, Status.FAILED, Status.CANCELLED
 
@@ -55,6 +57,7 @@ TRANSITIONS: Mapping[type[ev.Event], Mapping[Status, frozenset[Status]]] = {
     ev.Stopped: {_W: frozenset({_STOP}), _I: frozenset({_STOP})},
     ev.GaveUp: {_W: frozenset({_STOP}), _I: frozenset({_STOP})},
     ev.WorkerLost: {_W: frozenset({_FAIL, _STOP}), _I: frozenset({_FAIL, _STOP})},
+    ev.ToolGone: {_W: frozenset({_FAIL}), _I: frozenset({_FAIL})},
     ev.StopConfirmed: {
         _DONE: frozenset({_DONE}),
         _FAIL: frozenset({_FAIL}),
@@ -335,10 +338,23 @@ def _worker_lost(record: TaskRecord, event: ev.WorkerLost, at_ms: int) -> TaskRe
         return _cancelled(record, how, at_ms)
     words = str(event.error.get("message", "The server stopped while this was running."))
     if record.journal:
-        words = f"{words} What it had started elsewhere may still be running."
+        words = f"{words} {LEFT_BEHIND}"
     if record.attempt > 1:
         words = f"{words} It was tried {record.attempt} times."
     error: dict[str, Any] = {**event.error, "message": words}
+    return replace(record, status=Status.FAILED, status_message=words, error=error)
+
+
+def _tool_gone(record: TaskRecord, event: ev.ToolGone, at_ms: int) -> TaskRecord:
+    if record.cancel_asked or not may_claim(record, at_ms):
+        raise IllegalEvent("This task is held, or was asked to stop: it waits for no worker.")
+    words = (
+        f"No worker has known the tool {record.tool!r} for {event.seconds:g} s, so this was not "
+        "run. It may have been renamed or removed."
+    )
+    if record.journal:
+        words = f"{words} {LEFT_BEHIND}"
+    error = {"code": -32603, "message": words, "data": {"reason": "tool_gone"}}
     return replace(record, status=Status.FAILED, status_message=words, error=error)
 
 
@@ -389,6 +405,7 @@ _RULES: Mapping[type[ev.Event], Callable[[TaskRecord, Any, int], TaskRecord]] = 
     ev.Stopped: _stopped,
     ev.GaveUp: _gave_up,
     ev.WorkerLost: _worker_lost,
+    ev.ToolGone: _tool_gone,
     ev.StopConfirmed: _stop_confirmed,
 }
 

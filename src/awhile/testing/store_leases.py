@@ -70,6 +70,25 @@ class GivesLeases(StoreCase):
                 workers.start_soon(work, second, f"far {number}")
         assert sorted(got) == sorted(ids(made))
 
+    async def test_what_nobody_of_some_tools_takes_is_found(self, store: Store) -> None:
+        """Ours: of each tool and owner in line the first, and all that ran before."""
+        mine = await store.create(task(tool="mine"))
+        first = await store.create(task(tool="other"))
+        await store.create(task(tool="other"))
+        of_bob = await store.create(task(tool="other", owner="bob"))
+        lapsed = await store.create(
+            task(tool="third", worker="w1", until_ms=AT + TERM, max_attempts=2)
+        )
+        await store.create(task(tool="third", worker="w1", until_ms=AT + TERM))
+        stopped = await store.create(task(tool="other", owner="eve"))
+        await store.append(stopped.task_id, ev.CancelAsked(), AT)
+        found = await store.unclaimed(besides=["mine"], at_ms=AT)
+        assert ids(found) == ids([first, of_bob])
+        found = await store.unclaimed(besides=["mine"], at_ms=AT + TERM)
+        assert ids(found) == ids([first, of_bob, lapsed])
+        found = await store.unclaimed(besides=[], at_ms=AT, limit=1)
+        assert ids(found) == ids([mine])
+
     async def test_what_is_held_ended_or_to_be_stopped_is_not_claimed(self, store: Store) -> None:
         """Ours; work nobody has started yet must not start after its cancel (field case A6)."""
         await store.create(task(worker="w1"))

@@ -28,8 +28,12 @@ def build(store: str, **settings: Any) -> MCPServer[Any]:
 
 
 async def main(store: str) -> None:
-    """Serve until a signal."""
-    await serve_http(build(store), on_ready=lambda url: print(url, flush=True))  # noqa: T201
+    """Serve until a signal; what runs is stopped at once."""
+
+    def say(url: str) -> None:
+        print(url, flush=True)  # noqa: T201
+
+    await serve_http(build(store), drains=False, on_ready=say)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ EVENTS: dict[type[Event], Event] = {
         ev.GaveUp(generation=1),
         ev.StopConfirmed(generation=1, how=StoppedHow.PROCESS_ENDED),
         ev.WorkerLost(),
+        ev.ToolGone(seconds=300),
     )
 }
 """One event of each kind, from the worker that runs the tasks above."""

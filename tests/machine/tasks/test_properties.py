@@ -58,6 +58,7 @@ KINDS: list[st.SearchStrategy[Event]] = [
     st.builds(ev.GaveUp, generation=st.just(0)),
     st.builds(ev.StopConfirmed, generation=st.just(0), how=HOWS),
     st.builds(ev.WorkerLost),
+    st.builds(ev.ToolGone, seconds=st.just(300.0)),
 ]
 UNENDING = KINDS[:8]
 """Those that come more often, so that lives are long enough for a second claim, a stop, a loss."""

@@ -54,8 +54,8 @@ def test_an_event_is_legal_exactly_where_the_table_says(kind: type[Event], statu
     record, at_ms = IN_STATUS[status](), AT + 20
     if kind in {ev.Stopped, ev.GaveUp} and not status.ended:
         record = after(record, ev.CancelAsked())
-    if kind in {ev.Claimed, ev.WorkerLost} and not status.ended:
-        record = replace(record, max_attempts=2 if kind is ev.Claimed else 1)
+    if kind in {ev.Claimed, ev.WorkerLost, ev.ToolGone} and not status.ended:
+        record = replace(record, max_attempts=1 if kind is ev.WorkerLost else 2)
         at_ms = AT + TERM
     if status not in TRANSITIONS[kind]:
         with pytest.raises(IllegalEvent, match=f"{status.value!r}; read the task again"):
@@ -317,6 +317,23 @@ def test_a_lost_worker_ends_only_what_may_not_run_again() -> None:
     stopping = after(once, ev.CancelAsked())
     ended = apply(stopping, ev.WorkerLost(), AT + TERM)
     assert (ended.status, ended.stopped_how) == (Status.CANCELLED, StoppedHow.WORKER_LOST)
+
+
+def test_a_gone_tool_ends_only_what_waits_for_a_worker() -> None:
+    gone = ev.ToolGone(seconds=300)
+    for held in (running(), after(new_task(), ev.Claimed(worker="w", until_ms=AT + TERM))):
+        with pytest.raises(IllegalEvent, match="it waits for no worker"):
+            apply(held, gone, AT + 20)
+    ended = apply(new_task(), gone, AT + 20)
+    words = (
+        "No worker has known the tool 'report' for 300 s, so this was not run. It may have been "
+        "renamed or removed."
+    )
+    assert (ended.status, ended.status_message) == (Status.FAILED, words)
+    assert ended.error == {"code": -32603, "message": words, "data": {"reason": "tool_gone"}}
+    noted = ev.Noted(generation=1, key="job", done=False)
+    ran = apply(after(running(max_attempts=2), noted), gone, AT + TERM)
+    assert ran.status_message == f"{words} {state.LEFT_BEHIND}"
 
 
 def test_a_lost_worker_says_how_often_it_was_tried() -> None:

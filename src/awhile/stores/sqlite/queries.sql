@@ -128,6 +128,21 @@ WHERE tool = :tool
     AND (lease_until_ms IS NULL OR lease_until_ms <= :at_ms)
 ORDER BY ordinal LIMIT :limit;
 
+-- name: unclaimed
+-- Preselects what no worker of these tools takes: the heads of the lines of other tools, and what
+-- of those ran before; `tasks.may_claim` decides.
+SELECT * FROM task_row
+WHERE ordinal IN (
+        SELECT head FROM line
+        WHERE head > 0 AND tool NOT IN (SELECT value FROM json_each(:besides))
+        UNION ALL
+        SELECT ordinal FROM task
+        WHERE lease_until_ms IS NOT NULL AND attempt < max_attempts AND lease_until_ms <= :at_ms
+            AND tool NOT IN (SELECT value FROM json_each(:besides))
+    )
+    AND cancel_asked_at_ms IS NULL
+ORDER BY ordinal LIMIT :limit;
+
 -- name: stands
 -- Where a task in line stands: its level is the number of tasks of its owner that are held or come
 -- before it, of which as many are counted as any place is.

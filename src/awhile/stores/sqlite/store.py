@@ -22,6 +22,7 @@ from awhile.stores.sqlite.files import StoreFiles, explain
 from awhile.stores.sqlite.listener import Listener, current_rev, read_changes
 from awhile.stores.sqlite.transaction import LOST_AT_ONCE, QUERIES, kept, place_in_line, stored
 from awhile.stores.sqlite.writer import Writer
+from awhile.tasks.state import may_claim
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
@@ -203,6 +204,18 @@ class SqliteStore:
         while ended == LOST_AT_ONCE:  # a whole fleet was lost; the rest in transactions of its own
             ended = await write(lambda to: to.end_lost(at_ms, wanted))
         return claimed
+
+    async def unclaimed(
+        self, *, besides: Collection[str], at_ms: int, limit: int = 100
+    ) -> Sequence[TaskRecord]:
+        """See `Store.unclaimed`."""
+        asked = {"besides": json.dumps(list(besides)), "at_ms": at_ms, "limit": limit}
+
+        def read(on: Connection) -> list[TaskRecord]:
+            found = [stored(row).record for row in on.rows(QUERIES["unclaimed"], asked)]
+            return [one for one in found if may_claim(one, at_ms)]
+
+        return await self._opened.read(read)
 
     async def renew(self, held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:
         """See `Store.renew`. A lease that ran out but that nobody took is still extended."""
