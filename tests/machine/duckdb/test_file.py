@@ -179,6 +179,51 @@ async def test_a_killed_worker_is_an_error_and_the_next_query_runs(
     await engine.close()
 
 
+async def test_a_worker_killed_before_it_took_the_query_up_is_replaced(
+    file: Path, tmp_path: Path
+) -> None:
+    """Ours: nothing has run by then, so the query runs once, in a new worker."""
+    engine = DuckDBEngine(file)
+    await engine.open()
+    dying = psutil.Process().children()
+    for worker in dying:
+        worker.suspend()  # alive to whoever looks, and deaf
+    counts: list[int] = []
+
+    async def query() -> None:
+        counts.append(await ask(engine, "SELECT * FROM t", tmp_path))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(query)
+            await anyio.wait_all_tasks_blocked()  # the query is sent, and waits to be taken up
+            for worker in dying:
+                worker.kill()
+    assert counts == [1]
+    await engine.close()
+
+
+async def test_where_every_worker_is_killed_that_is_said_and_not_tried_for_ever(
+    file: Path, tmp_path: Path
+) -> None:
+    engine = DuckDBEngine(file)
+    await engine.open()
+
+    async def kill_all() -> None:
+        while True:
+            for child in psutil.Process().children():
+                child.kill()
+            await anyio.sleep(0.001)
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(kill_all)
+            with pytest.raises(EngineLost, match="unharmed"):
+                await ask(engine, "SELECT * FROM t", tmp_path)
+            group.cancel_scope.cancel()
+    await engine.close()
+
+
 async def test_d3_a_worker_that_does_not_answer_is_killed_and_its_spill_removed(
     file: Path, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ from awhile.ask.engines.contract import (
 )
 from awhile.ask.engines.duckdb.guard import check
 from awhile.ask.engines.duckdb.messages import (
+    Begun,
     Described,
     Failed,
     Fetched,
@@ -198,18 +199,26 @@ class DuckDBEngine:
         return answer
 
     async def _with_worker(self, use: Callable[[_Worker], Awaitable[_Answer]]) -> _Answer:
+        """What comes of an order; once more with a new worker where the first was gone before it
+        took the order up."""
         worker = await self._take()
+        try:
+            return await self._use(worker, use)
+        except ChildEnded as ended:
+            if worker.begun or self._closed:
+                raise _lost(ended) from None
+        try:
+            return await self._use(await self._start_worker(), use)
+        except ChildEnded as ended:
+            raise _lost(ended) from None
+
+    async def _use(self, worker: _Worker, use: Callable[[_Worker], Awaitable[_Answer]]) -> _Answer:
         self._busy.add(worker)
         try:
             if not self._spare:
                 # Only started here, not waited for: it warms up beside the query.
                 self._spare.append(await self._start_worker())
             return await use(worker)
-        except ChildEnded as ended:
-            raise EngineLost(
-                f"the process that ran the query is gone: {ended}; the database file is unharmed, "
-                "ask again"
-            ) from None
         finally:
             self._busy.discard(worker)
             with shielded():
@@ -256,6 +265,8 @@ class _Worker:
         self._child = child
         self._settings = settings
         self._lost = False
+        self.begun = False
+        """Whether the process has taken up the last order it was given."""
 
     @property
     def usable(self) -> bool:
@@ -264,7 +275,7 @@ class _Worker:
     async def answer(self, order: ToOpen | ToDescribe) -> Opened | Described:
         """Carry out a short order; a cancelled one costs the process."""
         try:
-            await self._child.send(order)
+            await self._begin(order)
             answer = await self._child.receive()
         except BaseException:
             self._lost = True
@@ -282,7 +293,7 @@ class _Worker:
     ) -> Fetched:
         """Run a query. Cancelled, it returns only once the query has stopped."""
         try:
-            await self._child.send(order)
+            await self._begin(order)
             tell(None, 0, "running")
             while True:
                 match await self._child.receive():
@@ -304,12 +315,21 @@ class _Worker:
             _remove(order.destination)
             raise
 
+    async def _begin(self, order: ToOpen | ToDescribe | ToRun) -> None:
+        """Hand over an order; returns once it is taken up."""
+        self.begun = False
+        await self._child.send(order)
+        first = await self._child.receive()
+        self.begun = True
+        if not isinstance(first, Begun):
+            raise self._error(first)
+
     async def _stop(self, grace_seconds: float) -> HowStopped:
         with anyio.move_on_after(grace_seconds), suppress(ChildEnded, ProcessError):
             await self._child.send(Interrupt())
             while True:
                 match await self._child.receive():
-                    case Progressed():
+                    case Begun() | Progressed():
                         pass
                     case _:
                         # Interrupted, or it had come to its end by itself: no longer running.
@@ -334,6 +354,12 @@ class _Worker:
             case _:
                 self._lost = True
                 return EngineLost(f"the worker sent {answer!r}, which is not part of an answer")
+
+
+def _lost(ended: ChildEnded) -> EngineLost:
+    return EngineLost(
+        f"the process that ran the query is gone: {ended}; the database file is unharmed, ask again"
+    )
 
 
 def _remove(destination: Path) -> None:

@@ -9,6 +9,7 @@ from awhile.ask.engines.contract import Column, Stage
 from awhile.ask.schema import Schema
 
 __all__ = [
+    "Begun",
     "Described",
     "Failed",
     "Fetched",
@@ -60,6 +61,11 @@ class ToRun:
 @dataclass(frozen=True, slots=True)
 class Interrupt:
     """Stop the order that is being carried out; the answer is `Interrupted` or its ending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The worker has taken up an order. Before this comes, nothing has been done about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import pyarrow as pa
 from awhile.ask.engines.contract import Column, Stage
 from awhile.ask.engines.duckdb import describe
 from awhile.ask.engines.duckdb.messages import (
+    Begun,
     Described,
     Failed,
     Fetched,
@@ -114,6 +115,7 @@ class _Worker:
                 # Whoever owns the file can write to it between our queries.
                 self._release()
                 continue
+            self._link.send(Begun())
             try:
                 answer = self._carry_out(order)
             finally:
