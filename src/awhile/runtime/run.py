@@ -49,6 +49,7 @@ class Run:
         self.halted = False
         self.ended = False
         self.stopped_how: StoppedHow | None = None
+        self._check: Callable[[Mapping[str, Any]], None] | None = None
         self.scopes: list[anyio.CancelScope] = []
         self.hooks: list[Callable[[], Awaitable[object] | object]] = []
         self.stop_bell = Bell()
@@ -104,8 +105,10 @@ class Run:
         The call becomes a task if it is not one yet.
 
         Raises:
-            CannotAsk: this caller cannot be asked.
+            CannotAsk: this caller cannot be asked, or not by such a request.
         """
+        if self._check is not None:
+            self._check(request)
         return await self._asker(request, key)
 
     # --- for the room that runs the body (`awhile.server`) and the runtime ------------------
@@ -115,6 +118,10 @@ class Run:
         self.started = True
         self.scopes.clear()  # from here on, the room that runs the function says how it is stopped
         self.turn.ring()
+
+    def ask_only(self, check: Callable[[Mapping[str, Any]], None]) -> None:
+        """Have ``check`` refuse, with a `CannotAsk`, what the caller cannot be asked."""
+        self._check = check
 
     def add_scope(self, scope: anyio.CancelScope) -> None:
         """Have ``scope`` cancelled when a stop is asked (at once, if it already was)."""

@@ -92,9 +92,9 @@ class Running:
         """Wait for the ending, at most ``budget_seconds`` from the start of the tool's function.
 
         What comes before it (resolvers that ask their questions first) does not count. Returns
-        early when the body wants to ask something, which takes a row.
+        early when either wants to ask something, which takes a row.
         """
-        await self._until(lambda: self.run.started)
+        await self._until(lambda: self.run.started or self._wants_row)
         with anyio.move_on_after(budget_seconds):
             await self._until(lambda: self._wants_row)
 

@@ -21,7 +21,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from awhile.errors import IllegalEvent
 from awhile.runtime.running import Running
 from awhile.runtime.worker import new_task_id
-from awhile.server.companions import still_running
+from awhile.server.asking import with_forms
+from awhile.server.companions import has_form, still_running
 from awhile.server.elsewhere import answered_before
 from awhile.server.endings import answer, answer_from, ending_of
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp_types import ClientCapabilities
 
     from awhile.runtime.ending import Raised, Returned
     from awhile.runtime.run import Run
@@ -56,6 +58,7 @@ class Call:
     Attributes:
         takes_tasks: whether its client can be answered with a task.
         unasked: why its caller can be asked nothing; None if it can.
+        asked_by_answer: whether it is asked by the call's answer, and goes on with ``task_answer``.
         keep_ms: how long a task's result is kept.
         outlive: takes the work over whose request was cut off, where that is no cancellation.
     """
@@ -68,6 +71,7 @@ class Call:
     takes_tasks: bool
     unasked: str | None
     keep_ms: int | None
+    asked_by_answer: bool = False
     outlive: Callable[[Running], None] | None = None
 
     async def answer(self) -> HandlerResult:
@@ -165,7 +169,7 @@ class Call:
     async def _elsewhere(self, row: Row) -> HandlerResult:
         """A row at once, for any worker; the call then waits as if its body ran here."""
         # In 2025-11-25 resolvers ask while the call goes on, and so do those of a task.
-        if self.ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        if self.ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and not self._asks_as_task:
             answered = await answered_before(self.ctx, self.call_next)
             if answered is not None:
                 return answered[0]
@@ -200,7 +204,11 @@ class Call:
             # In the era that hands out tasks, those carry their questions themselves.
             questions = None if self.takes_tasks else Questions(self.ctx, self.calls, beside)
             latest = await self.calls.ending(
-                record, told=Told(self.ctx), questions=questions, seconds=self._patience()
+                record,
+                told=Told(self.ctx),
+                questions=questions,
+                seconds=self._patience(),
+                enough=has_form if self.asked_by_answer else None,
             )
             beside.cancel_scope.cancel()
         return latest or record
@@ -208,13 +216,25 @@ class Call:
     def _concluded(self, record: TaskRecord) -> HandlerResult:
         return answer_from(record) if record.status.ended else self._handle(record)
 
+    @property
+    def _can(self) -> ClientCapabilities | None:
+        """What the body can ask its caller by."""
+        declared = self.ctx.session.client_capabilities
+        return with_forms(declared) if self.asked_by_answer else declared
+
+    @property
+    def _asks_as_task(self) -> bool:
+        """Whether resolvers, too, ask as a task's body does: its caller did not declare that it
+        answers what they would ask before the work begins."""
+        declared = self.ctx.session.client_capabilities
+        return self.asked_by_answer and (declared is None or declared.elicitation is None)
+
     def _patience(self) -> float | None:
         """How long a caller may be kept waiting, in seconds; None: for as long as it takes."""
         if self.takes_tasks:
             return 0 if self.options.task_support == "required" else self.options.inline_seconds
-        waiting = self.calls.waiting
-        if self.options.task_support == "optional" and waiting.companion_tools:
-            return waiting.inline_limit_seconds
+        if self.calls.has_companions(self.options):
+            return self.calls.waiting.inline_limit_seconds
         return None
 
     def _handle(self, record: TaskRecord) -> dict[str, Any]:
@@ -227,7 +247,10 @@ class Call:
 
     def _row(self, retry: Retry | None = None) -> Row:
         kept = kept_of_request(
-            self.ctx, may_ask=self.unasked is None, headers=self.calls.keep_headers
+            self.ctx,
+            can=self._can,
+            may_ask=self.unasked is None,
+            headers=self.calls.keep_headers,
         )
         key = self.arguments.get(self.options.request_key) if self.options.request_key else None
         return partial(
@@ -245,6 +268,8 @@ class Call:
 
     def _body(self, protocol_version: str) -> Callable[[Run], Awaitable[Returned | Raised]]:
         ctx = self.ctx
+        if self._asks_as_task:
+            protocol_version = RESOLVER_VERSION
 
         async def body(run: Run) -> Returned | Raised:
             session = detached_session(
@@ -252,7 +277,7 @@ class Call:
                 protocol_version=protocol_version,
                 request_id=ctx.request_id if ctx.request_id is not None else "task",
                 client_params=ctx.session.client_params,
-                client_capabilities=ctx.session.client_capabilities,
+                client_capabilities=self._can,
                 headers=getattr(ctx.request, "headers", None),
                 meta=ctx.meta,
                 unasked=self.unasked,

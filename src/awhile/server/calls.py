@@ -93,6 +93,10 @@ class Calls:
         """How a tool's calls are run, or None for a tool that is none of ours."""
         return self._tools.get(tool)
 
+    def has_companions(self, options: ToolOptions) -> bool:
+        """Whether a caller without tasks can go on by the companion tools, once it has an id."""
+        return self.waiting.companion_tools and options.task_support == "optional"
+
     async def get(self, task_id: str) -> TaskRecord | None:
         """The task, whoever's it is, or None."""
         return await self.store.get(task_id)
@@ -130,6 +134,7 @@ class Calls:
         *,
         takes_tasks: bool,
         unasked: str | None = None,
+        asked_by_answer: bool = False,
         outlive: Callable[[Running], None] | None = None,
     ) -> HandlerResult:
         """The result of the call, or the handle of the task it became; see `Call`.
@@ -146,6 +151,7 @@ class Calls:
             takes_tasks=takes_tasks,
             unasked=unasked,
             keep_ms=options.keep_ms,
+            asked_by_answer=asked_by_answer,
             outlive=outlive,
         )
         return await call.answer()
@@ -180,10 +186,12 @@ class Calls:
         told: Told | None = None,
         questions: Questions | None = None,
         seconds: float | None = None,
+        enough: Callable[[TaskRecord], bool] | None = None,
     ) -> TaskRecord | None:
         """The task once it has ended, or as it is after ``seconds``; None if it is gone.
 
         Time in which ``questions`` has one open does not count: a person needs what they need.
+        ``enough`` says of what it is not worth waiting any longer.
         """
         until = math.inf if seconds is None else anyio.current_time() + seconds
         asked_at = math.inf
@@ -202,6 +210,8 @@ class Calls:
                     elif patience.deadline != until:
                         until += anyio.current_time() - asked_at
                         patience.deadline, asked_at = until, math.inf
+                    if enough is not None and enough(record):
+                        break
                     if not record.status.ended:
                         await watch.wait()
         return record

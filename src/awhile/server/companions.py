@@ -1,8 +1,9 @@
-"""For hosts without task support: an honest answer in time, and three tools to go on with.
+"""For hosts without task support: an honest answer in time, and four tools to go on with.
 
 Such a host waits 60 s and then shows an error, whether or not the work goes on. So its call is
 answered before that, in words that a model cannot take for the result, and the work is a task that
-``task_result`` waits for, ``task_cancel`` stops and ``task_list`` finds again. Source: ours.
+``task_result`` waits for, ``task_cancel`` stops and ``task_list`` finds again. What the work asks
+is shown to the model, for its user, and ``task_answer`` passes the answer on. Source: ours.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
+from jsonschema import Draft202012Validator, ValidationError
 from mcp.server.extension import ToolBinding
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from awhile.errors import IllegalEvent, TaskNotFound
+from awhile.server.asking import ELICITATION
 from awhile.server.telling import Told
 from awhile.tasks import Status
 from awhile.tasks import events as ev
 from awhile.wire.codec import write_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from awhile.server.calls import Calls
     from awhile.tasks import TaskRecord
@@ -40,14 +43,18 @@ def still_running(record: TaskRecord, *, wait_seconds: float, is_error: bool) ->
     ``is_error``: the tool promises structured results. Official clients refuse a result without
     them, and this is none; only a result marked as an error passes without.
     """
-    words = (
-        f"NOT FINISHED: this is not the result of {record.tool}. The work is still running on the "
-        f"server, as task {record.task_id}{_latest(record)}.\n"
-        f"Do not call {record.tool} again: that would start the work a second time.\n"
-        f'To get the result, call the tool task_result with id "{record.task_id}". It answers as '
-        f"soon as there is a result, after {wait_seconds:g} seconds at most; call it again until "
-        "then. To stop the work, call task_cancel with the same id."
-    )
+    not_finished = f"NOT FINISHED: this is not the result of {record.tool}."
+    if record.outstanding:
+        words = f"{not_finished} {_asking(record)}"
+    else:
+        words = (
+            f"{not_finished} The work is still running on the server, as task "
+            f"{record.task_id}{_latest(record)}.\n"
+            f"Do not call {record.tool} again: that would start the work a second time.\n"
+            f'To get the result, call the tool task_result with id "{record.task_id}". It answers '
+            f"as soon as there is a result, after {wait_seconds:g} seconds at most; call it again "
+            "until then. To stop the work, call task_cancel with the same id."
+        )
     return {
         "content": [{"type": "text", "text": words}],
         "isError": is_error,
@@ -57,8 +64,20 @@ def still_running(record: TaskRecord, *, wait_seconds: float, is_error: bool) ->
 
 
 def companions(calls: Calls) -> Sequence[ToolBinding]:
-    """The three tools."""
+    """The four tools."""
     limit = calls.waiting.inline_limit_seconds
+
+    async def outcome(record: TaskRecord, ctx: Context[Any, Any], seconds: float) -> CallToolResult:
+        told = Told(ctx.request_context)
+        async with calls.store.watch([record.task_id]) as watch:
+            with anyio.move_on_after(max(0.0, min(seconds, limit))):
+                while True:
+                    record = await calls.get(record.task_id) or record
+                    await told.tell_of(record)
+                    if record.status is not Status.WORKING:
+                        break
+                    await watch.wait()
+        return _as_result(record, limit)
 
     async def task_result(
         id: str,  # noqa: A002 - it is what the model has to fill in
@@ -68,16 +87,33 @@ def companions(calls: Calls) -> Sequence[ToolBinding]:
         record = await _mine(calls, ctx, id)
         if record is None:
             return _said(str(TaskNotFound()), is_error=True)
-        told = Told(ctx.request_context)
-        async with calls.store.watch([id]) as watch:
-            with anyio.move_on_after(max(0.0, min(wait_seconds, limit))):
-                while True:
-                    record = await calls.get(id) or record
-                    await told.tell_of(record)
-                    if record.status is not Status.WORKING:
-                        break
-                    await watch.wait()
-        return _as_result(record, limit)
+        return await outcome(record, ctx, wait_seconds)
+
+    async def task_answer(
+        id: str,  # noqa: A002
+        ctx: Context[Any, Any],
+        answers: dict[str, Any] | None = None,
+        declined: bool = False,
+        question: str | None = None,
+    ) -> CallToolResult:
+        record = await _mine(calls, ctx, id)
+        if record is None:
+            return _said(str(TaskNotFound()), is_error=True)
+        open_now = [key for key, one in record.outstanding.items() if is_form(one.request)]
+        if question is None and len(open_now) == 1:
+            [question] = open_now
+        if question not in open_now:
+            return _said(_not_asked(record, open_now), is_error=True)
+        wrong = None if declined else _wrong(record.outstanding[question].request, answers or {})
+        if wrong:
+            words = f"The question is still open, because this does not answer it: {wrong}"
+            return _said(f"{words}\n{_asking(record)}", is_error=True)
+        said = {"action": "decline"} if declined else {"action": "accept", "content": answers or {}}
+        try:
+            record = await calls.append(id, ev.InputAnswered(responses={question: said}))
+        except IllegalEvent:
+            return _said(f"Task {id} has ended: nobody waits for an answer now.", is_error=True)
+        return await outcome(record, ctx, limit)
 
     async def task_cancel(id: str, ctx: Context[Any, Any]) -> CallToolResult:  # noqa: A002
         record = await _mine(calls, ctx, id)
@@ -117,6 +153,18 @@ def companions(calls: Calls) -> Sequence[ToolBinding]:
             },
         ),
         ToolBinding(
+            task_answer,
+            kwargs={
+                "description": "Pass on your user's answer to a question that a task waits for. "
+                "Ask the user first and wait for what they say: never make an answer up. answers "
+                "has a value for each name of the question; declined=true says that the user does "
+                "not want to answer; question is its key, if the task asks several. Returns what "
+                "task_result returns.",
+                "annotations": ToolAnnotations(open_world_hint=False),
+                "structured_output": False,
+            },
+        ),
+        ToolBinding(
             task_cancel,
             kwargs={
                 "description": "Stop the work of a task, by its id. What it did so far stays done.",
@@ -149,42 +197,96 @@ def _as_result(record: TaskRecord, limit: float) -> CallToolResult:
         case Status.FAILED | Status.CANCELLED:
             words = f"Task {record.task_id} ended without a result ({record.status.value}): "
             return _said(words + (record.status_message or "no reason was given."), is_error=True)
-        case Status.INPUT_REQUIRED:
-            asked = "\n".join(question(one.request) for one in record.outstanding.values())
-            return _said(
-                f"NOT FINISHED: task {record.task_id} waits for an answer from a person:\n{asked}\n"
-                "It has to be given where the task was started; this tool cannot pass it on. Tell "
-                "the user, then call task_result again."
-            )
-        case Status.WORKING:
+        case Status.INPUT_REQUIRED | Status.WORKING:
             fields = still_running(record, wait_seconds=limit, is_error=False)
             return CallToolResult.model_validate(fields, by_name=False)
 
 
-def question(request: Mapping[str, Any]) -> str:
+def is_form(request: Mapping[str, Any]) -> bool:
+    """Whether a question can be answered by ``task_answer``."""
+    params = cast("Mapping[str, Any]", request.get("params") or {})
+    return request.get("method") == ELICITATION and params.get("mode", "form") == "form"
+
+
+def has_form(record: TaskRecord) -> bool:
+    """Whether a task waits for what ``task_answer`` can pass on."""
+    return any(is_form(one.request) for one in record.outstanding.values())
+
+
+def _asking(record: TaskRecord) -> str:
+    """What a task waits for, and how to go on."""
+    several = len(record.outstanding) > 1
+    asked = "\n".join(
+        _question(one.request, key if several else None) for key, one in record.outstanding.items()
+    )
+    words = f"Task {record.task_id} waits for an answer from your user:\n{asked}\n"
+    if not has_form(record):
+        return (
+            f"{words}The program that started the task has to answer that; no tool can. Tell the "
+            "user, then call task_result with the task's id."
+        )
+    return (
+        f"{words}Ask your user this, and wait for what they say. Do not answer for them and do not "
+        f'guess. Then call task_answer with id "{record.task_id}" and their answer'
+        f"{', once for each question' if several else ''}. Do not call {record.tool} again. To "
+        "stop the work, call task_cancel."
+    )
+
+
+def _not_asked(record: TaskRecord, open_now: list[str]) -> str:
+    if record.status.ended:
+        return f"Task {record.task_id} has ended: nobody waits for an answer now."
+    if not open_now:
+        return (
+            f"Task {record.task_id} asks nothing that this tool could answer now. Call task_result "
+            "to see how it stands."
+        )
+    return f"Say which question this answers: question is one of {', '.join(open_now)}."
+
+
+def _wrong(request: Mapping[str, Any], answers: Mapping[str, Any]) -> str | None:
+    """What of some answers the question's schema does not allow."""
+    params = cast("Mapping[str, Any]", request.get("params") or {})
+    schema = cast("Mapping[str, Any]", params.get("requestedSchema") or {})
+    check: Any = Draft202012Validator(schema)  # its stubs are incomplete
+    errors: Iterable[ValidationError] = check.iter_errors(answers)
+    return "; ".join(f"{one.json_path[2:]}: {one.message}".lstrip(": ") for one in errors) or None
+
+
+def _question(request: Mapping[str, Any], key: str | None) -> str:
     """A question of a body in plain words, with its choices."""
     params = cast("Mapping[str, Any]", request.get("params") or {})
-    lines = [f"- {params.get('message') or request.get('method')}"]
+    words = str(params.get("message") or request.get("method"))
+    lines = [f"- {words}" if key is None else f"- {words} (question: {key})"]
     schema = cast("Mapping[str, Any]", params.get("requestedSchema") or {})
-    for name, field in cast("Mapping[str, Any]", schema.get("properties") or {}).items():
-        choices = _choices(cast("Mapping[str, Any]", field))
-        title = cast("Mapping[str, Any]", field).get("title") or name
-        lines.append(f"  {title}: {' | '.join(choices)}" if choices else f"  {title}")
+    needed = cast("list[str]", schema.get("required") or [])
+    for name, one in cast("Mapping[str, Any]", schema.get("properties") or {}).items():
+        field = cast("Mapping[str, Any]", one)
+        title, choices = field.get("title"), _choices(field)
+        shown = name if title in {None, name} else f"{name} ({title})"
+        kind = " | ".join(choices) or field.get("type", "string")
+        lines.append(f"  {shown}: {kind}{'' if name in needed else ', may be left out'}")
     return "\n".join(lines)
 
 
 def _choices(field: Mapping[str, Any]) -> list[str]:
+    """What a field may be, as it has to be written; with its title where it has one."""
     if field.get("type") == "boolean":
-        return ["yes", "no"]
+        return ["true (yes)", "false (no)"]
     if "items" in field:
         return _choices(cast("Mapping[str, Any]", field["items"]))
     named = cast("list[Mapping[str, Any]]", field.get("oneOf") or field.get("anyOf") or [])
     if named:
-        return [str(one.get("title") or one.get("const")) for one in named if one]
+        return [_choice(one) for one in named if "const" in one]
     return [
         one if isinstance(one, str) else json.dumps(one)
         for one in cast("list[Any]", field.get("enum") or [])
     ]
+
+
+def _choice(one: Mapping[str, Any]) -> str:
+    title, value = one.get("title"), one["const"]
+    return str(value) if title in {None, value} else f"{value} ({title})"
 
 
 def _latest(record: TaskRecord) -> str:

@@ -16,6 +16,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import INVALID_REQUEST, ErrorData
 
 from awhile.runtime.ending import CannotAsk, NoAnswer
+from awhile.server.asking import may_be_asked
 from awhile.server.endings import unanswered
 
 if TYPE_CHECKING:
@@ -34,37 +35,22 @@ resolvers then ask as that era does, over the session, and so become the task's 
 (contract test: resolvers)."""
 
 
-CAPABILITIES_TO_ASK: Mapping[str, str] = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
-"""What a client declares that answers each kind of question; none may be asked of others."""
-
-
 def refusal(error: MCPError) -> dict[str, Any]:
     """The answer of a client that refused a question, as it is kept with the task."""
     return {"error": error.error.model_dump(by_alias=True, mode="json", exclude_none=True)}
 
 
 class RunOutbound:
-    """The SDK's ``DispatchContext`` over a `Run`; notifications other than progress go nowhere.
-
-    ``can``: what the caller declared. ``unasked``: why this caller can be asked nothing at all.
-    """
+    """The SDK's ``DispatchContext`` over a `Run`; notifications other than progress go nowhere."""
 
     def __init__(
         self,
         run: Run,
         *,
         request_id: RequestId,
-        can: ClientCapabilities | None,
         headers: Mapping[str, str] | None,
-        unasked: str | None,
     ) -> None:
         self._run = run
-        self._can = can
-        self._unasked = unasked
         self.request_id: RequestId | None = request_id
         self.transport = TransportContext(kind="task", can_send_request=True, headers=headers)
         self.can_send_request = True
@@ -75,17 +61,10 @@ class RunOutbound:
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         """Ask the caller; ends when it has answered (``opts`` has nothing that applies here)."""
-        wanted = CAPABILITIES_TO_ASK.get(method)
-        words = self._unasked
-        if words is None and wanted and getattr(self._can, wanted, None) is None:
-            words = (
-                f"This tool needs to ask its caller something by {method!r}, and this client does "
-                f"not declare {wanted!r}: call it from one that does."
-            )
-        if words is not None:
-            raise MCPError(code=INVALID_REQUEST, message=words)
         try:
             answer = dict(await self._run.ask({"method": method, "params": dict(params or {})}))
+        except MCPError:
+            raise
         except CannotAsk as cannot:
             raise MCPError(code=INVALID_REQUEST, message=str(cannot)) from cannot
         except NoAnswer as late:
@@ -117,9 +96,13 @@ def detached_session(
     meta: RequestParamsMeta | None = None,
     unasked: str | None = None,
 ) -> ServerSession:
-    """A session for a body that outlives its request."""
-    can = client_capabilities
-    outbound = RunOutbound(run, request_id=request_id, can=can, headers=headers, unasked=unasked)
+    """A session for a body that outlives its request.
+
+    ``client_capabilities``: what its caller can be asked by. ``unasked``: why it can be asked
+    nothing at all; None if it can.
+    """
+    run.ask_only(may_be_asked(client_capabilities, unasked))
+    outbound = RunOutbound(run, request_id=request_id, headers=headers)
     connection = Connection(
         outbound, protocol_version=protocol_version, client_params=client_params
     )

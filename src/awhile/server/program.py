@@ -41,11 +41,14 @@ class KeptRequest:
 
 
 def kept_of_request(
-    ctx: ServerRequestContext[Any, Any], *, may_ask: bool, headers: Collection[str]
+    ctx: ServerRequestContext[Any, Any],
+    *,
+    can: ClientCapabilities | None,
+    may_ask: bool,
+    headers: Collection[str],
 ) -> dict[str, Any]:
     """What a task keeps of its request, for a run without it: what its caller can be asked and
     has answered already, and the headers its author named."""
-    can = ctx.session.client_capabilities
     kept: dict[str, Any] = {
         MAY_ASK: may_ask,
         CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True) if can else {},

@@ -22,7 +22,9 @@ from mcp_types import (
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from awhile.errors import AwhileError
-from awhile.server.outbound import CAPABILITIES_TO_ASK, refusal
+from awhile.runtime.ending import CannotAsk
+from awhile.server.asking import CAPABILITIES, ELICITATION, ROOTS, SAMPLING, undeclared
+from awhile.server.outbound import refusal
 from awhile.tasks import events as ev
 from awhile.wire.v2025_11_25 import related
 
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REQUESTS: Mapping[str, type[ElicitRequest | CreateMessageRequest | ListRootsRequest]] = {
-    "elicitation/create": ElicitRequest,
-    "sampling/createMessage": CreateMessageRequest,
-    "roots/list": ListRootsRequest,
+    ELICITATION: ElicitRequest,
+    SAMPLING: CreateMessageRequest,
+    ROOTS: ListRootsRequest,
 }
 
 _NO_ANSWER = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
@@ -57,8 +59,13 @@ def can_be_asked(ctx: ServerRequestContext[Any, Any]) -> bool:
     """Whether this client declared that it answers questions, on a connection that carries them."""
     can = ctx.session.client_capabilities
     return ctx.session.can_send_request and any(
-        getattr(can, name, None) is not None for name in CAPABILITIES_TO_ASK.values()
+        getattr(can, name, None) is not None for name in CAPABILITIES.values()
     )
+
+
+def takes_forms(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether this client declared that it answers forms."""
+    return undeclared({"method": ELICITATION}, ctx.session.client_capabilities) is None
 
 
 class Questions:
@@ -86,6 +93,7 @@ class Questions:
         self._beside = beside
         self._open: dict[str, anyio.CancelScope] = {}
         self._may_ask = can_be_asked(ctx) if may_ask is None else may_ask
+        self._can = ctx.session.client_capabilities
         self._metadata = (
             None if on_the_session else ServerMessageMetadata(related_request_id=ctx.request_id)
         )
@@ -101,10 +109,17 @@ class Questions:
             if key not in record.outstanding:
                 scope.cancel()  # the SDK then tells the client, so that its prompt can go away
         for key, asked in record.outstanding.items():
-            if key not in self._open:
+            if key not in self._open and self._can_answer(asked.request):
                 scope = self._open[key] = anyio.CancelScope()
                 self._beside.start_soon(self._ask, record.task_id, key, asked.request, scope)
-        return bool(record.outstanding)
+        return any(key in self._open for key in record.outstanding)
+
+    def _can_answer(self, request: Mapping[str, Any]) -> bool:
+        """Whether this client, which need not be the one that made the task, declared that."""
+        try:
+            return undeclared(request, self._can) is None
+        except CannotAsk:  # it was asked by another version of this server
+            return False
 
     def take_back(self) -> None:
         """Ask no longer: somebody else does."""
@@ -122,15 +137,13 @@ class Questions:
                     await self._take(task_id, key, answer)
 
     async def _answer(self, task_id: str, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        method = str(request.get("method"))
-        kind = _REQUESTS.get(method)
-        if kind is None:
-            logger.warning("No client of 2025-11-25 can be asked by %r.", method)
-            return None
+        method = request["method"]
         params: dict[str, Any] = dict(request.get("params") or {})
         params["_meta"] = {**params.get("_meta", {}), **related(task_id)}
         try:
-            asking = kind.model_validate({"method": method, "params": params}, by_name=False)
+            asking = _REQUESTS[method].model_validate(
+                {"method": method, "params": params}, by_name=False
+            )
             said = await self._ctx.session.send_request(asking, _Answer, metadata=self._metadata)
         except MCPError as error:
             return None if error.error.code in _NO_ANSWER else refusal(error)

@@ -82,8 +82,9 @@ class Tasks:
             then it says that the work goes on, and under which id. Many hosts wait 60 s at most.
         abandoned_seconds: how long such a call's work goes on after its client has left, where
             leaving does not mean cancelling (2025-11-25).
-        companion_tools: offer ``task_result``, ``task_cancel`` and ``task_list`` beside the task
-            tools, for hosts without task support; without them, those wait for as long as it takes.
+        companion_tools: offer ``task_result``, ``task_answer``, ``task_cancel`` and ``task_list``
+            beside the task tools, for hosts without task support. Without them, those wait for as
+            long as it takes, and can be asked nothing.
         listen_seconds: how long a listen stream lives; its client then opens another.
         listen_streams: how many listen streams are served at once; 0 serves none.
         principal: who is calling; the default is the verified bearer token, else anonymous.

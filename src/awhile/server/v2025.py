@@ -22,7 +22,7 @@ from awhile.server.endings import answer_from
 from awhile.server.followers import Followers, has_session
 from awhile.server.params import ListParams, TaskParams, unknown_task
 from awhile.server.principal import can_be_told_apart
-from awhile.server.questions import Questions, can_be_asked
+from awhile.server.questions import Questions, takes_forms
 from awhile.tasks import Status
 from awhile.tasks import events as ev
 from awhile.wire.snapshot import snapshot_of
@@ -55,8 +55,7 @@ PAGE = 50
 
 CANNOT_ASK = (
     "This tool needs to ask its caller something, and this caller cannot be asked. In MCP "
-    "2025-11-25 that takes a client that declares elicitation (or what else is asked by), over "
-    "stdio or over HTTP with a session: a stateless server hears no answer."
+    "2025-11-25 that takes stdio, or HTTP with a session: a stateless server hears no answer."
 )
 
 
@@ -81,13 +80,15 @@ class Era2025:
                 message=f"{options.name!r} runs only as a task: call it with params.task, from a "
                 f"client of MCP {PROTOCOL_VERSION} or later.",
             )
+        asked_by_answer = self._calls.has_companions(options) and not takes_forms(ctx)
         return await self._calls.answer(
             options,
             params,
             ctx,
             call_next,
             takes_tasks=False,
-            unasked=None if can_be_asked(ctx) else CANNOT_ASK,
+            unasked=None if ctx.session.can_send_request else CANNOT_ASK,
+            asked_by_answer=asked_by_answer,
             # With a session the SDK lets the request run on, and cancels it when its client asks.
             outlive=None if has_session(ctx) else self.followers.outlive,
         )
@@ -112,7 +113,7 @@ class Era2025:
             ctx,
             call_next,
             keep_ms=_keep_ms(params.task.ttl, options.keep_ms),
-            unasked=None if can_be_asked(ctx) else CANNOT_ASK,
+            unasked=None if ctx.session.can_send_request else CANNOT_ASK,
         )
         if not record.status.ended:
             self.followers.follow(ctx, record)

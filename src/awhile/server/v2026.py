@@ -61,9 +61,15 @@ class Era2026:
         if options.task_support == "required" and not declared:
             require_client_extension(ctx, EXTENSION_ID)
         takes_tasks = options.task_support != "forbidden" and declared
-        unasked = None if takes_tasks else CANNOT_ASK
+        asked_by_answer = not takes_tasks and self._calls.has_companions(options)
         return await self._calls.answer(
-            options, params, ctx, call_next, takes_tasks=takes_tasks, unasked=unasked
+            options,
+            params,
+            ctx,
+            call_next,
+            takes_tasks=takes_tasks,
+            unasked=None if takes_tasks or asked_by_answer else CANNOT_ASK,
+            asked_by_answer=asked_by_answer,
         )
 
     async def get(self, ctx: ServerRequestContext[Any, Any], params: TaskParams) -> HandlerResult:

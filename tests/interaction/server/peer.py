@@ -31,12 +31,18 @@ MISSING_CAPABILITY = -32021
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
+Json = dict[str, Any]
+
 PATIENCE_SECONDS = 10
 """How long anything here may take before the test fails."""
 
-ENDED = frozenset({"completed", "failed", "cancelled"})
+QUESTION: Json = {
+    "method": "elicitation/create",
+    "params": {"message": "Go on?", "requestedSchema": {"type": "object", "properties": {}}},
+}
+"""What a body asks by `Run.ask` where it does not matter what."""
 
-Json = dict[str, Any]
+ENDED = frozenset({"completed", "failed", "cancelled"})
 
 
 @dataclass(frozen=True)

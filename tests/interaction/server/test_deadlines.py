@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from awhile import Run
 from awhile.errors import SettingsError
 from tests.interaction.server.conftest import App
-from tests.interaction.server.peer import INTERNAL_ERROR, Json, accepted, run_facts, until
+from tests.interaction.server.peer import INTERNAL_ERROR, QUESTION, Json, accepted, run_facts, until
 
 pytestmark = pytest.mark.anyio
 
@@ -162,7 +162,7 @@ async def test_a_question_asked_by_hand_has_the_same_deadline(app: App) -> None:
 
     @app.tool(task_support="required", answer_seconds=0.1)
     async def work(run: Run) -> str:
-        await run.ask({"method": "roots/list", "params": {}})
+        await run.ask(QUESTION)
         raise AssertionError
 
     async with app.serving() as peer:

@@ -200,7 +200,7 @@ async def test_a_question_is_shown_with_its_choices(app: App) -> None:
         assert shown.startswith("NOT FINISHED")
         assert "Which database?" in shown
         assert "sales | archive" in shown
-        assert "yes | no" in shown
+        assert "true (yes) | false (no)" in shown
         [key] = (await peer.get(task_id))["inputRequests"]
         await peer.update(task_id, {key: accepted(database="sales", confirmed=True)})
         assert said(await modern(peer, "task_result", id=task_id)) == "sales"
@@ -248,7 +248,7 @@ async def test_a_failure_is_shown_with_its_reason(app: App) -> None:
     assert "no table named 'salse'" in said(result)
 
 
-@pytest.mark.parametrize("tool", ["task_result", "task_cancel"])
+@pytest.mark.parametrize("tool", ["task_result", "task_answer", "task_cancel"])
 async def test_an_unknown_id_says_so_without_repeating_it(app: App, tool: str) -> None:
     """Ours: the same words as for a task of somebody else."""
     async with app.serving() as peer:

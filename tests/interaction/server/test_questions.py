@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from awhile import Run
 from tests.interaction.server.conftest import App
-from tests.interaction.server.peer import INVALID_PARAMS, Json, Peer, accepted
+from tests.interaction.server.peer import INVALID_PARAMS, QUESTION, Json, Peer, accepted
 
 pytestmark = pytest.mark.anyio
 
@@ -166,19 +166,19 @@ async def test_two_questions_under_one_key_are_asked_under_two(app: App) -> None
         said: list[Any] = []
 
         async def ask() -> None:
-            said.append(await run.ask({"method": "x/ask", "params": {}}, key="same"))
+            said.append(await run.ask(QUESTION, key="same"))
 
         async with anyio.create_task_group() as both:
             both.start_soon(ask)
             both.start_soon(ask)
-        return "+".join(sorted(str(one["n"]) for one in said))
+        return "+".join(sorted(str(one["content"]["n"]) for one in said))
 
     async with app.serving() as peer:
         task_id = await peer.start("work")
         task = await peer.until(task_id, lambda one: len(one.get("inputRequests", ())) == 2)
         keys = sorted(task["inputRequests"])
         assert keys == ["same", "same-2"]
-        await peer.update(task_id, {keys[0]: {"n": 1}, keys[1]: {"n": 2}})
+        await peer.update(task_id, {keys[0]: accepted(n=1), keys[1]: accepted(n=2)})
         task = await peer.ended(task_id)
     assert task["result"]["content"][0]["text"] == "1+2"
 
@@ -224,12 +224,13 @@ async def test_a_quick_tool_that_asks_becomes_a_task_at_its_question(app: App) -
 async def test_a_client_that_cannot_be_asked_is_told_so(app: App) -> None:
     """Ours: field case A16: it fails at once, with the reason."""
 
-    @app.tool()
     async def work(ctx: Context[Any, Any]) -> str:
         await ctx.elicit("Your name?", Name)
         raise AssertionError
 
-    async with app.serving() as peer:
+    strict = App(app.store, companion_tools=False)
+    strict.tool()(work)
+    async with strict.serving() as peer:
         reply = await peer.undeclared().call("work")
         said = reply.message.get("error", {}).get("message") or reply.text
     assert "cannot be asked" in said
@@ -284,7 +285,7 @@ async def test_resolvers_of_a_task_that_had_to_wait_for_a_place_ask_through_it(a
 
 async def test_a_kept_call_whose_caller_takes_no_tasks_asks_nobody(app: App) -> None:
     """Ours: not even when another run of it was claimed from the queue."""
-    crowded = App(app.store, slots=1)
+    crowded = App(app.store, slots=1, companion_tools=False)
     go = anyio.Event()
 
     @crowded.tool(inline_seconds=0)
@@ -294,7 +295,7 @@ async def test_a_kept_call_whose_caller_takes_no_tasks_asks_nobody(app: App) -> 
 
     @crowded.tool(kept="always")
     async def ask(run: Run) -> str:
-        await run.ask({"method": "roots/list", "params": {}})
+        await run.ask(QUESTION)
         raise AssertionError
 
     async with crowded.serving() as peer:

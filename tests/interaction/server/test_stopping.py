@@ -16,7 +16,7 @@ from awhile.stores.contract import TaskStore
 from awhile.tasks import StoppedHow, TaskRecord
 from tests.interaction.server import children
 from tests.interaction.server.conftest import App
-from tests.interaction.server.peer import Json, Peer, run_facts, until
+from tests.interaction.server.peer import QUESTION, Json, Peer, run_facts, until
 
 pytestmark = pytest.mark.anyio
 
@@ -338,7 +338,7 @@ async def test_a_task_that_waits_for_an_answer_can_be_cancelled(app: App) -> Non
 
     @app.tool(task_support="required")
     async def ask(run: Run) -> str:
-        await run.ask({"method": "roots/list", "params": {}})
+        await run.ask(QUESTION)
         raise AssertionError
 
     async with app.serving() as peer:
