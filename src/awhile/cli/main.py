@@ -17,6 +17,7 @@ from awhile.cli.screen import complain
 from awhile.cli.serve import serve
 from awhile.cli.work import worker
 from awhile.errors import AwhileError, SettingsError
+from awhile.extras import command_to_add
 
 GROUP = "awhile.commands"
 """The entry-point group that brings further commands: each name is a command, each object its
@@ -48,7 +49,7 @@ def _load(entry_point: EntryPoint) -> Callable[..., Any]:
     except ImportError as missing:
         reason = SettingsError(
             f"`awhile {entry_point.name}` is not completely installed: {missing}. Install what it "
-            "needs: pip install 'awhile[ask]'"
+            f"needs: {command_to_add('ask')}"
         )
 
     def not_installed(ctx: typer.Context) -> None:

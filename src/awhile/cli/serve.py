@@ -15,6 +15,7 @@ from awhile.cli.screen import say, stopped
 from awhile.cli.settings import ENTRIES, Effective, option, read_settings
 from awhile.cli.signals import end_at_once_on_signals, end_on_sigterm, end_with_stdin
 from awhile.errors import SettingsError
+from awhile.extras import command_to_add
 
 GROUP = "awhile.apps"
 """The entry-point group of what is served where no module is named: a `ServeApp` by the name
@@ -127,7 +128,7 @@ def _the_app() -> ServeApp:
         raise SettingsError(
             f"There is no module to serve, and the database app is not completely installed "
             f"({missing}). Name a module, as in `awhile serve reports:mcp`, or install the app: "
-            "pip install 'awhile[ask]'"
+            f"{command_to_add('ask')}"
         ) from missing
 
 

@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, cast
 
 from awhile.errors import SettingsError
+from awhile.extras import command_to_add
 
 if TYPE_CHECKING:
     from awhile.stores.contract import Store
@@ -46,8 +47,8 @@ def open_store(url: str) -> Store:
         store = cast("StoreFromUrl", found[scheme].load())
     except ImportError as error:
         raise SettingsError(
-            f"The store for {scheme!r} URLs is not completely installed: {error}. Install its "
-            f"extra (`pip install 'awhile[{scheme}]'`)."
+            f"The store for {scheme!r} URLs is not completely installed: {error}. Install what it "
+            f"needs: {command_to_add(scheme)}"
         ) from error
     return store.from_url(url)
 

@@ -11,6 +11,7 @@ import pytest
 
 from awhile.cli import ends, main
 from awhile.errors import ProtocolFailed, SettingsError, Unreachable
+from awhile.extras import command_to_add
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -53,7 +54,7 @@ def test_a_command_whose_extra_is_missing_says_how_to_install_it(
     assert run(monkeypatch, "serve", "--port", "0") == ends.USAGE
     said = capsys.readouterr().err
     assert "awhile_no_such_module" in said
-    assert "pip install 'awhile[ask]'" in said
+    assert command_to_add("ask") in said
     assert run(monkeypatch, "--help") == 0
 
 

@@ -1,0 +1,39 @@
+"""What to type to add an optional part of this package to wherever it was installed from."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+
+def command_to_add(extra: str) -> str:
+    """The pip command that adds ``extra``, by what pip noted down of the installation.
+
+    A folder or an archive is named again, since a package index may not have this version, or
+    nothing of this name. Source of the note: PyPA, "Recording the Direct URL Origin".
+    """
+    try:
+        noted = distribution("awhile").read_text("direct_url.json")
+    except PackageNotFoundError:  # run from its source without having been installed
+        noted = None
+    origin: dict[str, Any] = json.loads(noted) if noted else {}
+    url = urlsplit(str(origin.get("url", "")))
+    if url.scheme == "file":
+        path = Path(url2pathname(url.path))
+        if not path.exists():
+            return f"pip install '.[{extra}]' in a folder with Awhile's source ({path} is gone)"
+        editable = origin.get("dir_info", {}).get("editable") is True
+        return f"pip install {'-e ' if editable else ''}{shlex.quote(f'{path}[{extra}]')}"
+    if vcs := origin.get("vcs_info", {}).get("vcs"):
+        return f"pip install {shlex.quote(f'awhile[{extra}] @ {vcs}+{url.geturl()}')}"
+    return (
+        f"pip install 'awhile[{extra}]' (from a folder with its source: pip install '.[{extra}]')"
+    )
+
+
+__all__ = ["command_to_add"]
