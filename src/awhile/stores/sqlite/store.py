@@ -17,6 +17,7 @@ from awhile.errors import SettingsError, StoreError, TaskNotFound
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.changes import Changes
 from awhile.stores.rows import created_fields, to_row
+from awhile.stores.sqlite import operating
 from awhile.stores.sqlite.connection import Connection
 from awhile.stores.sqlite.files import StoreFiles, explain
 from awhile.stores.sqlite.listener import Listener, current_rev, read_changes
@@ -25,12 +26,13 @@ from awhile.stores.sqlite.writer import Writer
 from awhile.tasks.state import may_claim
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
     from typing import Self
 
     from awhile.stores.bounds import Bounds
     from awhile.stores.changes import Change
     from awhile.stores.contract import Held, Kept, Watch
+    from awhile.stores.operated import Notice, Overview
     from awhile.tasks import Event, Status, TaskRecord
 
 T = TypeVar("T")
@@ -54,6 +56,8 @@ class SqliteStore:
         """A store in that file; it and its folder are created on entry where they are missing."""
         self._files = StoreFiles(Path(path).resolve())  # one lock, whatever way leads there
         self._open: _Open | None = None
+        self.on_lost: Callable[[TaskRecord], None] | None = None
+        """See `TellsOfLost`."""
 
     @classmethod
     def from_url(cls, url: str) -> Self:
@@ -201,8 +205,10 @@ class SqliteStore:
                 to.claim(worker, wanted, at_ms, until_ms, limit, per_owner, without),
             )
         )
-        while ended == LOST_AT_ONCE:  # a whole fleet was lost; the rest in transactions of its own
+        self._tell_of_lost(ended)
+        while len(ended) == LOST_AT_ONCE:  # a whole fleet was lost; the rest one by one transaction
             ended = await write(lambda to: to.end_lost(at_ms, wanted))
+            self._tell_of_lost(ended)
         return claimed
 
     async def unclaimed(
@@ -224,6 +230,41 @@ class SqliteStore:
     async def sweep(self, *, at_ms: int, limit: int = 500) -> Sequence[str]:
         """See `Store.sweep`."""
         return await self._opened.writer.write(lambda to: to.sweep(at_ms, limit))
+
+    async def overview(self, *, limit: int = 100) -> Overview:
+        """See `Operated.overview`."""
+        return await self._opened.read(lambda on: operating.overview(on, limit))
+
+    async def unstopped(
+        self, *, owner: str | None = None, tool: str | None = None, limit: int = 500
+    ) -> Sequence[str]:
+        """See `Operated.unstopped`."""
+        return await self._opened.read(lambda on: operating.unstopped(on, owner, tool, limit))
+
+    async def note_endings(self) -> None:
+        """See `Notifies.note_endings`."""
+        await self._opened.writer.write(lambda to: to.run(operating.note_endings))
+
+    async def take_notices(
+        self, *, at_ms: int, until_ms: int, limit: int = 100
+    ) -> Sequence[Notice]:
+        """See `Notifies.take_notices`."""
+        return await self._opened.writer.write(
+            lambda to: to.run(lambda on: operating.take_notices(on, at_ms, until_ms, limit))
+        )
+
+    async def settle_notices(
+        self, *, told: Collection[str] = (), again_ms: Mapping[str, int] | None = None
+    ) -> None:
+        """See `Notifies.settle_notices`."""
+        await self._opened.writer.write(
+            lambda to: to.run(lambda on: operating.settle_notices(on, told, again_ms or {}))
+        )
+
+    def _tell_of_lost(self, ended: Sequence[TaskRecord]) -> None:
+        if self.on_lost is not None:
+            for record in ended:
+                self.on_lost(record)
 
     @property
     def _opened(self) -> _Open:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from awhile.errors import TaskNotFound
 from awhile.stores.bounds import queue_full
@@ -18,13 +18,15 @@ from awhile.tasks.record import as_waiting
 from awhile.tasks.state import belongs_in_history, is_news, may_claim, worker_lost
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from awhile.errors import QueueFull
     from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Held
     from awhile.stores.sqlite.connection import Connection
     from awhile.tasks import Event, TaskRecord
+
+T = TypeVar("T")
 
 QUERIES = named_statements(
     (files("awhile.stores.sqlite") / "queries.sql").read_text(encoding="utf-8")
@@ -170,8 +172,8 @@ class Transaction:
                 taken.append(self._advance(stored(row), claimed, at_ms))
         return taken
 
-    def end_lost(self, at_ms: int, tools: Collection[str]) -> int:
-        """End tasks whose worker is lost and that nobody may run again; returns how many.
+    def end_lost(self, at_ms: int, tools: Collection[str]) -> list[TaskRecord]:
+        """End tasks whose worker is lost and that nobody may run again; returns them.
 
         Not those that claims of these tools could take.
         """
@@ -182,9 +184,7 @@ class Transaction:
             one for one in left if not (one.record.tool in tools and may_claim(one.record, at_ms))
         ]
         lost = [one for one in candidates if worker_lost(one.record, at_ms)][:LOST_AT_ONCE]
-        for one in lost:
-            self._advance(one, ev.WorkerLost(), at_ms)
-        return len(lost)
+        return [self._advance(one, ev.WorkerLost(), at_ms) for one in lost]
 
     def looked(self, task_ids: Collection[str], at_ms: int) -> None:
         """Remember that they were looked at."""
@@ -210,6 +210,10 @@ class Transaction:
             self._on.run(QUERIES["delete_history"], {"ordinal": ordinal})
             self._on.run(QUERIES["delete_task"], {"ordinal": ordinal})
         return [task_id for _, task_id in expired]
+
+    def run(self, work: Callable[[Connection], T]) -> T:
+        """What changes no task: the notices."""
+        return work(self._on)
 
     def _advance(self, before: Stored, event: Event, at_ms: int) -> TaskRecord:
         after = apply(before.record, event, at_ms)
