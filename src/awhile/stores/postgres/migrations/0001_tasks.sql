@@ -34,7 +34,15 @@ CREATE TABLE awhile.task (
     progress           text,
     steps              text NOT NULL,
     inputs             text NOT NULL,
-    rev                bigint NOT NULL
+    journal            text NOT NULL,
+    unobserved_ms      bigint,
+    looked_at_ms       bigint,
+    rev                bigint NOT NULL,
+    -- Whether it stands in line: nobody has it, and it may be begun.
+    waits              boolean NOT NULL GENERATED ALWAYS AS (
+        lease_worker IS NULL AND ended_at_ms IS NULL AND cancel_asked_at_ms IS NULL
+        AND attempt < max_attempts
+    ) STORED
 );
 
 -- One task per (owner, tool, key): what makes a repeated create find the first one.
@@ -48,9 +56,25 @@ CREATE INDEX task_owner_living ON awhile.task (owner, ordinal) WHERE ended_at_ms
 -- What changed in a given transaction, or after it.
 CREATE UNIQUE INDEX task_rev ON awhile.task (rev);
 
--- What may be run, by tool in the order of creation. Most tasks may run once: claimed, they leave.
-CREATE INDEX task_claimable ON awhile.task (tool, ordinal)
-    WHERE ended_at_ms IS NULL AND cancel_asked_at_ms IS NULL AND attempt < max_attempts;
+-- The tasks in line, in the order of creation: all, of one owner, and of one tool's owner. A line
+-- has no row of its own, with its length and its head, as it has in SQLite: every create and every
+-- ending would lock that row until its commit, and processes would write one after the other.
+CREATE INDEX task_waits ON awhile.task (ordinal) WHERE waits;
+CREATE INDEX task_waits_owner ON awhile.task (owner, ordinal) WHERE waits;
+CREATE INDEX task_waits_tool ON awhile.task (tool, owner, ordinal) WHERE waits;
+
+-- The held tasks of one owner.
+CREATE INDEX task_held ON awhile.task (owner) WHERE lease_worker IS NOT NULL;
+
+-- What was to run again if its lease ran out, by tool.
+CREATE INDEX task_again ON awhile.task (tool, lease_until_ms)
+    WHERE lease_until_ms IS NOT NULL AND attempt < max_attempts;
+
+-- What was asked to stop and has left something running elsewhere: by tool, and longest first.
+CREATE INDEX task_to_reach ON awhile.task (tool, ordinal)
+    WHERE ended_at_ms IS NULL AND cancel_asked_at_ms IS NOT NULL AND journal <> '{}';
+CREATE INDEX task_unreached ON awhile.task (cancel_asked_at_ms)
+    WHERE ended_at_ms IS NULL AND cancel_asked_at_ms IS NOT NULL AND journal <> '{}';
 
 -- The leases there are, soonest to run out first.
 CREATE INDEX task_lease ON awhile.task (lease_until_ms) WHERE lease_until_ms IS NOT NULL;

@@ -1,0 +1,215 @@
+"""Claiming: what ran before, then fairly what waits; and an ending for those whose worker is lost.
+
+Here the rows are locked while this process decides, passing over those that somebody else has
+locked, so that workers woken together take different tasks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from awhile.stores.postgres.changing import Change, change_values, stored
+from awhile.stores.postgres.explain import is_lost
+from awhile.stores.postgres.group import FROZEN_MS
+from awhile.stores.postgres.values import Numbers, Texts, kept
+from awhile.tasks import events as ev
+from awhile.tasks.state import may_claim, worker_lost
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from awhile.stores.postgres.changing import Stored
+    from awhile.stores.postgres.connections import Connections, Cursor, Raw
+    from awhile.stores.postgres.listener import Listener
+    from awhile.tasks import TaskRecord
+
+LOST_AT_ONCE = 500
+"""How many lost tasks one transaction ends at most, so that other writers get their turn."""
+
+CLAIMED_AT_ONCE = 1000
+"""How many tasks one call claims at most, whatever was asked for."""
+
+PASSED_OVER = 3
+"""How often to look again when others took what was just next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a worker would take; see `Store.claim`."""
+
+    tools: frozenset[str]
+    at_ms: int
+    limit: int
+    per_owner: int | None
+    without: frozenset[str]
+
+
+async def claim(
+    connections: Connections, listener: Listener, event: ev.Claimed, wanted: Wanted
+) -> Sequence[TaskRecord]:
+    """See `Store.claim`."""
+    one = _Claim(connections, listener, event, wanted)
+    await connections.retried(one.take)
+    while one.ended == LOST_AT_ONCE:  # a whole fleet was lost; the rest in transactions of its own
+        await connections.retried(one.end_lost)
+    return one.claimed
+
+
+class _Claim:
+    """One call of `Store.claim`: its transactions, and what they came to."""
+
+    def __init__(
+        self, connections: Connections, listener: Listener, event: ev.Claimed, wanted: Wanted
+    ) -> None:
+        self._connections = connections
+        self._listener = listener
+        self._event = event
+        self._wanted = wanted
+        self._limit = max(0, min(wanted.limit, CLAIMED_AT_ONCE)) if wanted.tools else 0
+        self._uncertain: list[TaskRecord] = []
+        """What was to be claimed by a try whose reply was lost."""
+        self.claimed: Sequence[TaskRecord] = []
+        self.ended = 0
+
+    async def take(self, on: Raw) -> None:
+        """End the lost and claim, in one transaction."""
+        if self._uncertain:
+            self.claimed = await self._claimed_before(on)
+            self._uncertain = []
+            if self.claimed:
+                return
+        claimed: list[Change] = []
+        try:
+            async with on.pipeline(), on.transaction():
+                found = await self._connections.each(on, self._first_asked())
+                ended = self._end(found[1], found[2])
+                if self._limit:
+                    ran = [stored(row) for row in (*found[3], *found[4])]
+                    ran = [one for one in ran if may_claim(one.record, self._wanted.at_ms)]
+                    ran.sort(key=lambda one: one.ordinal)
+                    taken = ran[: self._limit]
+                    taken += await self._next_in_line(on, found[5], self._limit - len(taken))
+                    claimed = [Change.of(one) for one in taken]
+                for number, one in enumerate(claimed, start=len(ended) + 1):
+                    one.apply(self._event, self._wanted.at_ms, number)
+                written = await self._write(on, [*ended, *claimed])
+        except BaseException as error:
+            if not isinstance(error, psycopg.Error) or is_lost(error):
+                self._uncertain = [one.record for one in claimed]
+            raise
+        revs: dict[int, int] = dict(await written.fetchall()) if written else {}
+        self._publish([*ended, *claimed], revs)
+        self.ended = len(ended)
+        self.claimed = [
+            replace(one.record, rev=revs[one.stored.ordinal])
+            for one in claimed
+            if one.stored.ordinal in revs
+        ]
+
+    async def end_lost(self, on: Raw) -> None:
+        """End more of the lost."""
+        async with on.pipeline(), on.transaction():
+            _, lost, unreached = await self._connections.each(on, self._first_asked()[:3])
+            ended = self._end(lost, unreached)
+            written = await self._write(on, ended)
+        revs: dict[int, int] = dict(await written.fetchall()) if written else {}
+        self._publish(ended, revs)
+        self.ended = len(ended)
+
+    def _first_asked(self) -> list[tuple[str, Mapping[str, Any]]]:
+        at_ms = self._wanted.at_ms
+        asked: list[tuple[str, Mapping[str, Any]]] = [
+            ("give_up_when_frozen", {"ms": str(FROZEN_MS)}),
+            ("lost", {"at_ms": at_ms, "limit": LOST_AT_ONCE}),
+            ("unreached", {"at_ms": at_ms}),
+        ]
+        if self._limit:
+            ran = {"tools": Texts(self._wanted.tools), "at_ms": at_ms, "limit": self._limit}
+            asked += [("again", ran), ("to_reach", ran), self._line(self._limit)]
+        return asked
+
+    def _line(
+        self, limit: int, *, owners: Sequence[str] | None = None, besides: Sequence[int] = ()
+    ) -> tuple[str, Mapping[str, Any]]:
+        return "next_in_line", {
+            "tools": Texts(self._wanted.tools),
+            "without": Texts(self._wanted.without),
+            "per_owner": self._wanted.per_owner,
+            "owners": None if owners is None else Texts(owners),
+            "besides": Numbers(besides),
+            "limit": limit,
+        }
+
+    async def _next_in_line(
+        self, on: Raw, line: Sequence[Sequence[Any]], limit: int
+    ) -> list[Stored]:
+        """Lock up to ``limit`` tasks in line: the next ones that nobody else is just taking."""
+        line = line[:limit]
+        if line and self._wanted.per_owner is not None:
+            # What they hold is counted anew once nobody else claims of these owners.
+            owners = sorted({kept(owner) for _, owner in line})
+            space = self._connections.address.lock("owners")
+            locked = ("lock_owners", {"space": space, "owners": Texts(owners)})
+            _, line = await self._connections.each(on, [locked, self._line(limit, owners=owners)])
+        taken: list[Stored] = []
+        seen: list[int] = []
+        for _ in range(PASSED_OVER):
+            if not line:
+                break
+            seen += [ordinal for ordinal, _ in line]
+            rows = await self._connections.rows(on, "take", {"ordinals": Numbers(seen)})
+            found = {one.ordinal: one for one in map(stored, rows)}
+            taken = [found[ordinal] for ordinal in seen if ordinal in found][:limit]
+            missing = limit - len(taken)
+            if not missing or len(taken) == len(seen) or self._wanted.per_owner is not None:
+                break
+            name, asked = self._line(missing, besides=seen)
+            line = await self._connections.rows(on, name, asked)
+        return taken
+
+    def _end(
+        self, lost: Sequence[Sequence[Any]], unreached: Sequence[Sequence[Any]]
+    ) -> list[Change]:
+        at_ms = self._wanted.at_ms
+        left = [stored(row) for row in unreached]
+        candidates = [
+            *map(stored, lost),
+            *(
+                one
+                for one in left
+                if not (one.record.tool in self._wanted.tools and may_claim(one.record, at_ms))
+            ),
+        ]
+        changes = [Change.of(one) for one in candidates if worker_lost(one.record, at_ms)]
+        changes = changes[:LOST_AT_ONCE]
+        for number, one in enumerate(changes, start=1):
+            one.apply(ev.WorkerLost(), at_ms, number)
+        return changes
+
+    async def _claimed_before(self, on: Raw) -> list[TaskRecord]:
+        """What was claimed after all: locked first, so that a write still under way has ended."""
+        ids = Texts([one.task_id for one in self._uncertain])
+        rows = await self._connections.rows(on, "tasks_at_rest", {"task_ids": ids})
+        sent = {one.task_id: (one.lease, one.generation) for one in self._uncertain}
+        now = [stored(row).record for row in rows]
+        return [one for one in now if (one.lease, one.generation) == sent[one.task_id]]
+
+    async def _write(self, on: Raw, changes: Sequence[Change]) -> Cursor | None:
+        if not changes:
+            return None
+        return await self._connections.send(on, "change", change_values(changes))
+
+    def _publish(self, changes: Sequence[Change], revs: Mapping[int, int]) -> None:
+        self._listener.published(
+            [
+                (one.record.task_id, revs[one.stored.ordinal])
+                for one in changes
+                if one.stored.ordinal in revs
+            ]
+        )
+
+
+__all__ = ["CLAIMED_AT_ONCE", "LOST_AT_ONCE", "Wanted", "claim"]
