@@ -25,7 +25,7 @@ class Bell:
         """Count one ring and wake whoever waits."""
         with self._lock:
             self.count += 1
-        if _running_loop() is self._loop:
+        if running_loop() is self._loop:
             self._wake()
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)
@@ -41,7 +41,8 @@ class Bell:
         self._rung = anyio.Event()
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that runs in this thread, if any."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

@@ -90,7 +90,7 @@ async def perform(
         raise
     except Exception:
         # A driver whose query was interrupted by an on_cancel hook raises an error of its own.
-        if run.stop_asked and run.hooks:
+        if run.stop_asked and (run.hooks or run.told_outside):
             run.mark_halted()
         raise
 

@@ -56,6 +56,10 @@ class CannotAsk(AwhileError):
     """The body wanted to ask its caller something, but this caller cannot be asked."""
 
 
+class CannotNote(AwhileError):
+    """`Run.once` was given a key, or came to an outcome, that cannot be noted."""
+
+
 def internal_error(message: str, *, reason: str | None = None) -> Raised:
     """A failure of ours rather than of the tool: JSON-RPC -32603, with a reason for programs."""
     error: dict[str, Any] = {"code": -32603, "message": message}
@@ -66,6 +70,7 @@ def internal_error(message: str, *, reason: str | None = None) -> Raised:
 
 __all__ = [
     "CannotAsk",
+    "CannotNote",
     "Ending",
     "Halted",
     "NoAnswer",

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
 
+from awhile.errors import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    Condition = Callable[[], bool]
+    from awhile.tasks import TaskRecord
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 1.0
+"""How long to wait before the store is asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +34,47 @@ class Limits:
     give_up_seconds: float
     work_seconds: float | None = None
     answer_seconds: float | None = None
+
+
+def spoken(duration_ms: int) -> str:
+    """A duration as one would say it: "30 minutes", "1 hour", "90 seconds"."""
+    seconds = duration_ms / 1000
+    units = (("day", 86_400), ("hour", 3600), ("minute", 60))
+    whole = (one for one in units if seconds >= one[1] and seconds % one[1] == 0)
+    unit, length = next(whole, ("second", 1))
+    number = f"{seconds / length:g}"
+    return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
+
+
+def unseen_ms(record: TaskRecord, at_ms: int) -> int | None:
+    """How long nobody has looked, beyond what the task allows; None if it allows any time."""
+    if record.unobserved_ms is None:
+        return None
+    return at_ms - record.seen_at_ms - record.unobserved_ms
+
+
+async def unseen(
+    record: TaskRecord,
+    get: Callable[[str], Awaitable[TaskRecord | None]],
+    now_ms: Callable[[], int],
+) -> int:
+    """Return when nobody has looked for as long as the task allows: that long, milliseconds.
+
+    A look is no change, so nobody is woken by one: it is read again whenever the time is up.
+    """
+    while True:
+        over_ms = unseen_ms(record, now_ms())
+        if over_ms is None or record.unobserved_ms is None:
+            await anyio.sleep_forever()
+        elif over_ms >= 0:
+            return record.unobserved_ms
+        else:
+            await anyio.sleep(-over_ms / 1000)
+            try:
+                record = await get(record.task_id) or record
+            except StoreError:
+                logger.exception("Whether somebody looked could not be read; trying again.")
+                await anyio.sleep(RETRY_SECONDS)
 
 
 async def worked_for(

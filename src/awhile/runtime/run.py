@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from awhile.runtime.bell import Bell
 from awhile.runtime.ending import StopAsked
+from awhile.runtime.journal import Once
 from awhile.runtime.progress import Progress, sanitised
 
 if TYPE_CHECKING:
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
     import anyio
 
+    from awhile.runtime.journal import Notes
     from awhile.tasks import StoppedHow
+
+T = TypeVar("T")
 
 current_run: contextvars.ContextVar[Run] = contextvars.ContextVar("awhile_run")
 """The run of the body this code is part of, if any."""
@@ -40,7 +44,7 @@ class Run:
         owner: the principal that made the call.
     """
 
-    def __init__(self, *, owner: str, asker: Asker) -> None:
+    def __init__(self, *, owner: str, asker: Asker, notes: Notes) -> None:
         self.id: str | None = None
         self.attempt = 1
         self.owner = owner
@@ -54,7 +58,10 @@ class Run:
         self.hooks: list[Callable[[], Awaitable[object] | object]] = []
         self.stop_bell = Bell()
         self.turn = Bell()
+        self.told_outside = False
+        """Whether what the body started elsewhere was told to stop."""
         self._asker = asker
+        self._once = Once(self, notes)
         self._stop = threading.Event()
 
     def report(
@@ -94,6 +101,39 @@ class Run:
         """
         self.hooks.append(hook)
         self.stop_bell.ring()
+
+    @overload
+    def once(self, key: str, do: Callable[[str], Awaitable[T]]) -> Awaitable[T]: ...
+
+    @overload
+    def once(self, key: str, do: Callable[[str], T]) -> T: ...
+
+    def once(self, key: str, do: Callable[[str], Any]) -> Any:
+        """Do something once for all attempts of this task: start a job elsewhere, send a message.
+
+        The outcome is stored with the task, durably, before this returns. If this process dies and
+        the tool runs again (``rerun="safe"``), the same key gives the same outcome and ``do`` is
+        not called. ``do`` gets an idempotency key, the same for every attempt: hand it to the
+        service, because a process can die after the job was started and before that was noted, and
+        then ``do`` is called again. The call becomes a task if it is not one yet.
+
+        In a thread it blocks; in an async body, give an async function and await it. One key is
+        done once, however many threads ask for it at the same time. If ``do`` raises, nothing is
+        noted of it but that it was begun.
+
+        How to stop what was started, also after a crash, is declared with the tool (``stop``).
+
+        Args:
+            key: which thing of this task it is, 1 to 200 characters.
+            do: does it, given the idempotency key; returns what later attempts have to know
+                (the job's id), as JSON values.
+
+        Raises:
+            StopAsked: a stop was asked, so it was not begun.
+            Fenced: another worker has the task now; let it pass.
+            CannotNote: the key or the outcome cannot be noted.
+        """
+        return self._once(key, do)
 
     def confirm_stopped(self, how: StoppedHow) -> None:
         """Say how it is known that the work has really stopped (an engine confirmed it, …)."""

@@ -6,6 +6,7 @@ import json
 import logging
 import math
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -22,7 +23,8 @@ from awhile.runtime.ending import (
     StopAsked,
     internal_error,
 )
-from awhile.runtime.limits import worked_for
+from awhile.runtime.limits import spoken, unseen, worked_for
+from awhile.runtime.outside import Outside
 from awhile.runtime.progress import INTERVAL_SECONDS, Report
 from awhile.runtime.run import Run, current_run
 from awhile.tasks import Event, Status, StoppedHow, apply
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from awhile.runtime.ending import Ending
     from awhile.runtime.limits import Limits
+    from awhile.runtime.outside import Stop
     from awhile.stores.contract import TaskStore
     from awhile.tasks import TaskRecord
 
@@ -59,8 +62,10 @@ class Running:
         now_ms: Callable[[], int],
         limits: Limits,
         may_ask: bool,
+        stop: Stop | None = None,
     ) -> None:
-        self.run = Run(owner=owner, asker=self._ask)
+        self._outside = Outside(row=self._own_row, note=self._insist, stop=stop)
+        self.run = Run(owner=owner, asker=self._ask, notes=self._outside)
         self.ending: Ending | None = None
         self.record: TaskRecord | None = None
         self.gone = anyio.Event()
@@ -110,7 +115,7 @@ class Running:
 
     @property
     def asks(self) -> bool:
-        """Whether the body has asked its caller something, which takes a row."""
+        """Whether the body has asked its caller, or noted, something, which takes a row."""
         return self._wants_row
 
     def stop(self) -> None:
@@ -137,6 +142,8 @@ class Running:
     def attach(self, record: TaskRecord) -> None:
         """Say, before `live`, that the body runs for a row that is already claimed."""
         self._adopt(record)
+        if record.cancel_asked:  # it was claimed only to stop what it had started elsewhere
+            self.stop()
 
     async def live(self) -> None:
         """Run the body to its end, and write what the row has to say. Never raises."""
@@ -145,15 +152,16 @@ class Running:
             async with anyio.create_task_group() as beside, anyio.create_task_group() as ladder:
                 beside.start_soon(self._write_steps)
                 beside.start_soon(self._keep_to_the_time)
+                beside.start_soon(self._keep_to_being_seen)
                 ladder.start_soon(self._stop_when_asked)
                 ending = await self._perform()
                 beside.cancel_scope.cancel()
                 if not self._stopping:
                     ladder.cancel_scope.cancel()
             if self.run.halted:
-                ending = self._overdue or Halted(
-                    how=self.run.stopped_how or StoppedHow.COROUTINE_ENDED
-                )
+                how = self.run.stopped_how or StoppedHow.COROUTINE_ENDED
+                unproven = self._outside.unproven
+                ending = self._overdue or Halted(how=StoppedHow.NOT_STOPPED if unproven else how)
             with anyio.CancelScope(shield=True):
                 async with self._row_lock:
                     self.ending = ending
@@ -211,8 +219,21 @@ class Running:
         await self._until(lambda: self._stopping)
         async with anyio.create_task_group() as patience:
             patience.start_soon(self._give_up)
-            await climb(self.run)
+            async with anyio.create_task_group() as ways:
+                if not (self._fenced or self._goes_on_elsewhere()):
+                    ways.start_soon(self._outside.reach, self.run, lambda: self.record)
+                await climb(self.run)
             patience.cancel_scope.cancel()
+
+    def _goes_on_elsewhere(self) -> bool:
+        """Whether another worker takes over what this process leaves, jobs elsewhere included."""
+        record = self.record
+        return (
+            self._draining
+            and record is not None
+            and not record.cancel_asked
+            and record.max_attempts > 1
+        )
 
     async def _keep_to_the_time(self) -> None:
         seconds = self._limits.work_seconds
@@ -225,6 +246,17 @@ class Running:
                 f"This had worked for {seconds:g} s, which is as long as its tool may, and was "
                 "stopped.",
                 reason="work_deadline",
+            )
+            self.stop()
+
+    async def _keep_to_being_seen(self) -> None:
+        await self._until(lambda: self.record is not None)
+        assert self.record is not None
+        unobserved_ms = await unseen(self.record, self._store.get, self._now_ms)
+        if not self._stopping:
+            self._overdue = internal_error(
+                f"Stopped: nobody had looked at this for {spoken(unobserved_ms)}.",
+                reason="unobserved",
             )
             self.stop()
 
@@ -287,7 +319,8 @@ class Running:
                 generation=generation, how=how or self.run.stopped_how or StoppedHow.COROUTINE_ENDED
             )
         if isinstance(ending, Halted):
-            if self._draining and not record.cancel_asked:
+            unreached = record.reachable and not self.run.told_outside
+            if self._draining and (unreached or not record.cancel_asked):
                 return self._left_behind(record, ending.how)
             return ev.Stopped(generation=generation, how=ending.how)
         if isinstance(ending, Returned) and ending.inline_only:
@@ -302,10 +335,18 @@ class Running:
                 is_error=ending.is_error,
                 message=ending.message,
             )
-        return ev.Failed(generation=generation, error=ending.error, message=ending.message)
+        error, words = ending.error, ending.message
+        unproven = ending is self._overdue and self._outside.unproven
+        if unproven:
+            words = f"{words} {NOT_STOPPED}"
+            error = {**error, "message": words}
+        return ev.Failed(generation=generation, error=error, message=words, stopped=not unproven)
 
     def _left_behind(self, record: TaskRecord, how: StoppedHow) -> Event:
         """What the row of a body says whose process stops; ``how`` the body itself stopped."""
+        stopped = how is not StoppedHow.NOT_STOPPED
+        if record.cancel_asked and stopped and record.reachable:  # another worker reaches it
+            return ev.Released(generation=record.generation, how=how)
         if record.cancel_asked:
             return ev.GaveUp(generation=record.generation)
         if record.max_attempts > 1:
@@ -345,8 +386,21 @@ class Running:
             return False
         if after.rev > self.record.rev:  # else `refresh` has seen a later one meanwhile
             self.record = after
+            self._answers.ring()
+            if after.cancel_asked:  # asked meanwhile: `refresh` would find nothing new any more
+                self.stop()
+        elif isinstance(event, ev.Noted):
+            self.record = replace(self.record, journal=after.journal)
         self._turn.ring()
         return True
+
+    async def _own_row(self) -> TaskRecord:
+        """The row of this body, once it has one: whatever asks for it makes the call a task."""
+        self._wants_row = True
+        self._turn.ring()
+        await self._until(lambda: self.record is not None)
+        assert self.record is not None
+        return self.record
 
     async def _ask(self, request: Mapping[str, Any], key: str | None) -> Any:
         if not self._may_ask:
@@ -354,10 +408,7 @@ class Running:
                 "This tool needs to ask its caller something, and this caller cannot be asked: "
                 "call it from a client that supports tasks with elicitation."
             )
-        self._wants_row = True
-        self._turn.ring()
-        await self._until(lambda: self.record is not None)
-        assert self.record is not None
+        self.record = await self._own_row()
         self._asked += 1
         wanted = key or f"input-{self._asked}"
         name, tries = wanted, 1

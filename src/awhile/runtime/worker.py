@@ -15,7 +15,10 @@ import anyio
 from awhile.errors import AwhileError, SettingsError, StoreError
 from awhile.processes.shield import shielded
 from awhile.runtime.bell import Bell
+from awhile.runtime.limits import unseen_ms
 from awhile.runtime.running import Running
+from awhile.runtime.slots import Slots
+from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.contract import Held
 from awhile.tasks import Lease, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 
     from awhile.runtime.ending import Raised, Returned
     from awhile.runtime.limits import Limits
+    from awhile.runtime.outside import Stop
     from awhile.runtime.run import Run
+    from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Store
 
 logger = logging.getLogger(__name__)
@@ -78,6 +83,10 @@ class Program(Protocol):
         """How long the tool's work may take."""
         ...
 
+    def stop(self, tool: str) -> Stop | None:
+        """What stops what the tool's bodies started elsewhere, if anything does."""
+        ...
+
 
 class Row(Protocol):
     """Makes the row of one call: leased to the worker that runs it already, or free to claim."""
@@ -98,6 +107,7 @@ class Worker:
         drain_seconds: how long bodies get to end when this process stops.
         claims: whether it takes tasks from the store; otherwise it runs only what is started here,
             and ends tasks whose worker is lost.
+        bounds: how much may wait, and how much of one owner may run, over every process.
         now_ms: the clock, Unix milliseconds.
     """
 
@@ -110,10 +120,9 @@ class Worker:
         lease_seconds: float = 6.0,
         drain_seconds: float = 5.0,
         claims: bool = True,
+        bounds: Bounds = NO_BOUNDS,
         now_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
-        if slots < 1:
-            raise SettingsError(f"slots is {slots!r}: no task would ever run; use at least 1.")
         if lease_seconds <= 0:
             raise SettingsError(
                 f"lease_seconds is {lease_seconds!r}: every lease would be lost at once; "
@@ -122,7 +131,8 @@ class Worker:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self._store = store
         self._program = program
-        self._slots = anyio.Semaphore(slots, max_value=slots)
+        self._slots = Slots(slots, bounds)
+        self._bounds = bounds
         # A lease that ran out is noticed by the next look: both together are `lease_seconds`.
         self._look_seconds = min(LOOK_SECONDS, lease_seconds / LOOKS_A_LEASE)
         self._lease_ms = round((lease_seconds - self._look_seconds) * 1000)
@@ -172,9 +182,9 @@ class Worker:
             while running := next(iter(self._all), None):
                 await running.gone.wait()
 
-    def free(self) -> bool:
-        """Whether a body could start right now."""
-        return self._slots.value > 0
+    def free(self, owner: str) -> bool:
+        """Whether a body of this owner could start right now."""
+        return self._slots.free(owner)
 
     async def start(
         self,
@@ -184,8 +194,12 @@ class Worker:
         owner: str,
         may_ask: bool = True,
     ) -> Running:
-        """Start a body here without a row, once there is a place; `keep` gives it one."""
-        await self._slots.acquire()
+        """Start a body here without a row, once there is a place; `keep` gives it one.
+
+        Raises:
+            QueueFull: too many wait for a place already.
+        """
+        await self._slots.acquire(owner)
         return self._spawn(body, tool=tool, owner=owner, record=None, may_ask=may_ask)
 
     async def submit(
@@ -200,24 +214,33 @@ class Worker:
 
         Without a place, whichever worker is free claims it. With a request key that is known
         already, the task it belongs to is returned and nothing is started.
+
+        Raises:
+            QueueFull: too many tasks wait already.
         """
-        try:
-            self._slots.acquire_nowait()
-        except anyio.WouldBlock:
-            return await self._store.create(row())
         leased = row(lease=self._lease())
+        if not self._slots.take(leased.owner):
+            return await self.queue(row())
         with shielded():  # a row that says it runs here has to run here
             try:
-                created = await self._store.create(leased)
+                created = await self._store.create(leased, bounds=self._bounds)
             except BaseException:
-                self._slots.release()
+                self._slots.release(leased.owner)
                 raise
-            if created.task_id != leased.task_id:
-                self._slots.release()
+            if created.task_id != leased.task_id or created.lease is None:
+                self._slots.release(leased.owner)
                 return created
             self._spawn(body, tool=tool, owner=created.owner, record=created, may_ask=may_ask)
             await self._obey(created.task_id)
         return created
+
+    async def queue(self, record: TaskRecord) -> TaskRecord:
+        """Keep a task for whichever worker is free.
+
+        Raises:
+            QueueFull: too many tasks wait already.
+        """
+        return await self._store.create(record, bounds=self._bounds)
 
     async def keep(self, running: Running, row: Row) -> bool:
         """Give a running body its row, durably; False if it has ended meanwhile."""
@@ -246,7 +269,7 @@ class Worker:
         may_ask: bool,
     ) -> Running:
         if self._tasks is None:
-            self._slots.release()
+            self._slots.release(owner)
             raise AwhileError(
                 "No body can start: the server's lifespan is not running. Serve the MCPServer "
                 "with the keyword arguments of Tasks.install()."
@@ -258,6 +281,7 @@ class Worker:
             now_ms=self._now_ms,
             limits=self._program.limits(tool),
             may_ask=may_ask,
+            stop=self._program.stop(tool),
         )
         if record is not None:
             running.attach(record)
@@ -274,7 +298,7 @@ class Worker:
             record = running.record
             if record is not None and self._kept.get(record.task_id) is running:
                 del self._kept[record.task_id]
-            self._slots.release()
+            self._slots.release(running.run.owner)
             self._look.ring()
 
     async def _watch(self) -> None:
@@ -319,29 +343,38 @@ class Worker:
             logger.exception("A running task could not be read; it is read again when it changes.")
 
     async def _claim(self) -> None:
+        while True:  # as often as there is more room: no claim may give one owner too much
+            room = self._slots.room
+            claimed = await self._claim_some(room)
+            if not claimed or len(claimed) < room:
+                return
+
+    async def _claim_some(self, limit: int) -> Sequence[TaskRecord]:
         now = self._now_ms()
         claimed = await self._store.claim(
             worker=self.name,
             tools=self._program.tools if self._claims else (),
             at_ms=now,
             until_ms=now + self._lease_ms,
-            limit=self._slots.value,
+            limit=limit,
+            per_owner=self._bounds.running_per_owner,
+            without=self._slots.sated,
         )
         for record in claimed:
-            try:
-                self._slots.acquire_nowait()
-            except anyio.WouldBlock:  # a call took the place while the store was claiming
+            if not self._slots.take(record.owner):
+                # A call took the place while the store was claiming.
                 released = ev.Released(generation=record.generation, how=StoppedHow.NEVER_STARTED)
                 await self._store.append(record.task_id, released, self._now_ms())
                 continue
             self._spawn(
-                self._program.body(record),
+                self._program.body(record) if _may_begin(record, now) else _nothing,
                 tool=record.tool,
                 owner=record.owner,
                 record=record,
                 may_ask=self._program.may_ask(record),
             )
             await self._obey(record.task_id)
+        return claimed
 
     async def _renew(self) -> None:
         while True:
@@ -402,3 +435,14 @@ class Worker:
             )
         for running in list(self._all):
             await running.abandon()
+
+
+def _may_begin(record: TaskRecord, at_ms: int) -> bool:
+    """Whether a claimed task is to be run; else it was claimed only to be ended properly."""
+    return not record.cancel_asked and (unseen_ms(record, at_ms) or -1) < 0
+
+
+async def _nothing(_run: Run) -> Returned | Raised:
+    """The body of a task that is not to be run: it is asked to stop at once."""
+    await anyio.sleep_forever()
+    raise AssertionError("unreachable")

@@ -26,6 +26,7 @@ from awhile.server.companions import has_form, still_running
 from awhile.server.elsewhere import answered_before
 from awhile.server.endings import answer, answer_from, ending_of
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
+from awhile.server.params import unobserved_ms
 from awhile.server.program import kept_of_request
 from awhile.server.questions import Questions
 from awhile.server.retries import retry_of
@@ -33,7 +34,6 @@ from awhile.server.stream import has_left
 from awhile.server.telling import Told
 from awhile.tasks import events as ev
 from awhile.tasks import new_record
-from awhile.wire.snapshot import snapshot_of
 from awhile.wire.v2026_07_28 import write_created
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Call:
             if record is None:
                 return await self._begin(row)
         retry.check(record)
-        return self._concluded(await self._await_task(record))
+        return await self._concluded(await self._await_task(record))
 
     async def submit(self) -> TaskRecord:
         """Make the call a task at once; its record as it began."""
@@ -102,7 +102,7 @@ class Call:
             may_ask = self.unasked is None
             record = await self.calls.worker.submit(body, row, tool=name, may_ask=may_ask)
         else:
-            record = await self.calls.store.create(row())
+            record = await self.calls.worker.queue(row())
         if record.arguments != self.arguments:
             # Its answer would be taken for the answer to this call.
             raise MCPError(
@@ -116,23 +116,24 @@ class Call:
     async def _begin(self, row: Row) -> HandlerResult:
         worker = self.calls.worker
         if self.options.kept == "always":  # a row first, because a retry has to find it
-            return self._concluded(await self._await_task(await self._submit(row)))
+            return await self._concluded(await self._await_task(await self._submit(row)))
         if not self.calls.works_here and self.options.task_support != "forbidden":
             return await self._elsewhere(row)
         body = self._body(self.ctx.protocol_version)
-        if self.takes_tasks and not worker.free():  # nothing is awaited from here to the place
-            record = await self.calls.store.create(row())  # it waits for a place as a task
-            return self._concluded(await self._await_task(record))
+        owner = self.calls.principal(self.ctx)
+        if self.takes_tasks and not worker.free(owner):  # nothing is awaited from here to the place
+            record = await worker.queue(row())  # it waits for a place as a task
+            return await self._concluded(await self._await_task(record))
         running: Running | None = None
         with anyio.move_on_after(None if self.takes_tasks else self._patience()):
             running = await worker.start(
                 body,
                 tool=self.options.name,
-                owner=self.calls.principal(self.ctx),
+                owner=owner,
                 may_ask=self.unasked is None,
             )
         if running is None:  # no place became free for as long as this caller can wait
-            return self._handle(await self.calls.store.create(row()))
+            return await self._handle(await worker.queue(row()))
         return await self._inline_first(running, row)
 
     async def _inline_first(self, running: Running, row: Row) -> HandlerResult:
@@ -164,7 +165,7 @@ class Call:
             return answer(running.ending)
         if running.asks and not self.takes_tasks:
             return await self._accompany(running.record)
-        return self._handle(running.record)
+        return await self._handle(running.record)
 
     async def _elsewhere(self, row: Row) -> HandlerResult:
         """A row at once, for any worker; the call then waits as if its body ran here."""
@@ -175,7 +176,7 @@ class Call:
                 return answered[0]
         record = row()
         with anyio.CancelScope(shield=True):  # a row that nobody hears of could not be stopped
-            record = await self.calls.store.create(record)
+            record = await self.calls.worker.queue(record)
         return await self._accompany(record)
 
     async def _accompany(self, record: TaskRecord) -> HandlerResult:
@@ -195,7 +196,7 @@ class Call:
                 left = ev.CancelAsked(reason="its caller has left")
                 with anyio.CancelScope(shield=True), contextlib.suppress(IllegalEvent):
                     await self.calls.append(record.task_id, left)
-        return self._concluded(record)
+        return await self._concluded(record)
 
     async def _await_task(self, record: TaskRecord) -> TaskRecord:
         """Wait for a task's ending, as long as the caller may be kept waiting."""
@@ -213,8 +214,8 @@ class Call:
             beside.cancel_scope.cancel()
         return latest or record
 
-    def _concluded(self, record: TaskRecord) -> HandlerResult:
-        return answer_from(record) if record.status.ended else self._handle(record)
+    async def _concluded(self, record: TaskRecord) -> HandlerResult:
+        return answer_from(record) if record.status.ended else await self._handle(record)
 
     @property
     def _can(self) -> ClientCapabilities | None:
@@ -237,13 +238,12 @@ class Call:
             return self.calls.waiting.inline_limit_seconds
         return None
 
-    def _handle(self, record: TaskRecord) -> dict[str, Any]:
+    async def _handle(self, record: TaskRecord) -> dict[str, Any]:
         if not self.takes_tasks:
             limit = self.calls.waiting.inline_limit_seconds
             is_error = self.options.name in self.calls.with_output_schema
             return still_running(record, wait_seconds=limit, is_error=is_error)
-        poll_ms = self.calls.poll_interval_ms(record)
-        return write_created(snapshot_of(record, poll_interval_ms=poll_ms))
+        return write_created(await self.calls.shown(record))
 
     def _row(self, retry: Retry | None = None) -> Row:
         kept = kept_of_request(
@@ -264,6 +264,7 @@ class Call:
             request_key=key if isinstance(key, str) and key else None,
             keep_ms=self.keep_ms,
             max_attempts=self.options.max_attempts,
+            unobserved_ms=unobserved_ms(self.ctx, self.options),
         )
 
     def _body(self, protocol_version: str) -> Callable[[Run], Awaitable[Returned | Raised]]:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from awhile.errors import SettingsError
+from awhile.errors import QueueFull, SettingsError
 from awhile.server.call import Call
+from awhile.server.endings import refused
+from awhile.server.looking import Looking
 from awhile.server.params import unknown_task
 from awhile.server.retries import Turns
 from awhile.server.stream import exchange_of
+from awhile.tasks import Status
+from awhile.wire.snapshot import snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from awhile.server.waiting import Waiting
     from awhile.stores.contract import TaskStore
     from awhile.tasks import Event, TaskRecord
+    from awhile.wire.snapshot import Snapshot
 
 POLL_SHORTEST_MS, POLL_LONGEST_MS = 250, 5000
 
@@ -48,6 +53,7 @@ class Calls:
         self._tools = tools
         self.now_ms = now_ms
         self.turns = Turns()
+        self.looking = Looking(now_ms)
         self._open: tuple[TaskStore, Worker] | None = None
         self.with_output_schema: frozenset[str] = frozenset()
         self.works_here = True
@@ -114,7 +120,17 @@ class Calls:
         record = await self.store.get(task_id)
         if record is None or record.owner != self.principal(ctx):
             raise unknown_task()
+        await self.looking.at(self.store, record)
         return record
+
+    async def shown(self, record: TaskRecord) -> Snapshot:
+        """The task as its caller is shown it now; of one that waits, with its place in line."""
+        waits = record.status is Status.WORKING and record.lease is None and not record.cancel_asked
+        return snapshot_of(
+            record,
+            poll_interval_ms=self.poll_interval_ms(record),
+            place=await self.store.place(record.task_id) if waits else None,
+        )
 
     def age_ms(self, record: TaskRecord) -> int:
         """How long ago the task was made, in milliseconds."""
@@ -154,7 +170,10 @@ class Calls:
             asked_by_answer=asked_by_answer,
             outlive=outlive,
         )
-        return await call.answer()
+        try:
+            return await call.answer()
+        except QueueFull as full:
+            raise refused(full) from full
 
     async def submit(
         self,
@@ -177,7 +196,10 @@ class Calls:
             unasked=unasked,
             keep_ms=keep_ms,
         )
-        return await call.submit()
+        try:
+            return await call.submit()
+        except QueueFull as full:
+            raise refused(full) from full
 
     async def ending(
         self,
@@ -196,7 +218,10 @@ class Calls:
         until = math.inf if seconds is None else anyio.current_time() + seconds
         asked_at = math.inf
         async with self.store.watch([record.task_id]) as watch:
-            with anyio.CancelScope(deadline=until) as patience:
+            with (
+                self.looking.watched([record.task_id]),
+                anyio.CancelScope(deadline=until) as patience,
+            ):
                 while not record.status.ended:
                     latest = await self.store.get(record.task_id)
                     if latest is None:

@@ -70,7 +70,8 @@ def companions(calls: Calls) -> Sequence[ToolBinding]:
     async def outcome(record: TaskRecord, ctx: Context[Any, Any], seconds: float) -> CallToolResult:
         told = Told(ctx.request_context)
         async with calls.store.watch([record.task_id]) as watch:
-            with anyio.move_on_after(max(0.0, min(seconds, limit))):
+            patience = anyio.move_on_after(max(0.0, min(seconds, limit)))
+            with calls.looking.watched([record.task_id]), patience:
                 while True:
                     record = await calls.get(record.task_id) or record
                     await told.tell_of(record)
@@ -134,7 +135,7 @@ def companions(calls: Calls) -> Sequence[ToolBinding]:
 
     async def task_list(ctx: Context[Any, Any]) -> CallToolResult:
         owner = calls.principal(ctx.request_context)
-        records = await calls.store.find(owner=owner, limit=LISTED)
+        records = await calls.store.find(owner=owner, limit=LISTED, results=False)
         lines = [
             f"{one.task_id}  {one.tool}  {one.status.value}  started "
             f"{write_instant(one.created_at_ms)}{_latest(one)}"
@@ -187,6 +188,7 @@ async def _mine(calls: Calls, ctx: Context[Any, Any], task_id: str) -> TaskRecor
     record = await calls.get(task_id)
     if record is None or record.owner != calls.principal(ctx.request_context):
         return None  # foreign and unknown read the same
+    await calls.looking.at(calls.store, record)
     return record
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from awhile.errors import SettingsError
+from awhile.stores.bounds import Bounds
 from awhile.stores.open import open_store
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ class Deployment:
     lease_seconds: float
     drain_seconds: float
     gone_tool_seconds: float
+    max_queued: int | None
+    max_queued_per_owner: int | None
+    max_running_per_owner: int | None
 
     def __post_init__(self) -> None:
         if isinstance(self.store, str):
@@ -36,6 +40,23 @@ class Deployment:
                 f"gone_tool_seconds is {self.gone_tool_seconds!r}: tasks would end before any "
                 "worker could have said that it knows their tool; use some minutes."
             )
+
+        for name in ("max_queued", "max_queued_per_owner", "max_running_per_owner"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(
+                    f"{name} is {value!r}: nothing could ever wait, or run; use at least 1, or "
+                    "None for no bound."
+                )
+
+    @property
+    def bounds(self) -> Bounds:
+        """How much may wait, and run, at once."""
+        return Bounds(
+            queued=self.max_queued,
+            queued_per_owner=self.max_queued_per_owner,
+            running_per_owner=self.max_running_per_owner,
+        )
 
     def unopened(self) -> Store:
         """The store, to be opened.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import HandlerResult
 
+    from awhile.errors import QueueFull
     from awhile.runtime.ending import Ending
     from awhile.tasks import TaskRecord
 
@@ -116,6 +117,25 @@ def answer_from(record: TaskRecord) -> dict[str, Any]:
     if record.status is Status.FAILED:
         raise _as_mcp_error(record.error or {}, words)
     raise _as_mcp_error(internal_error(words, reason="cancelled").error, words)
+
+
+QUEUE_FULL = -32010
+"""The JSON-RPC error of a call for which there is no place (-32000 to -32019 are free for servers;
+the data's ``reason`` is ``queue_full``). Source: ours."""
+
+
+def refused(full: QueueFull) -> MCPError:
+    """A call for which there is no place, with a hint when there may be one."""
+    return MCPError(
+        code=QUEUE_FULL,
+        message=str(full),
+        data={
+            "reason": "queue_full",
+            "retryAfterSeconds": full.retry_after_seconds,
+            "waiting": full.waiting,
+            "own": full.own,
+        },
+    )
 
 
 def _as_mcp_error(error: Mapping[str, Any], words: str) -> MCPError:

@@ -24,7 +24,7 @@ from awhile.server.telling import Told
 from awhile.wire.v2025_11_25 import related, write_task
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 
     from anyio.abc import TaskGroup
     from mcp.server.context import ServerRequestContext
@@ -58,7 +58,7 @@ LOOK_SECONDS = 0.25
 class Followers:
     """Follows tasks for the clients that made them, while the server's lifespan runs."""
 
-    def __init__(self, calls: Calls, shown: Callable[[TaskRecord], Snapshot]) -> None:
+    def __init__(self, calls: Calls, shown: Callable[[TaskRecord], Awaitable[Snapshot]]) -> None:
         self._calls = calls
         self._shown = shown
         self._streams: dict[str, list[ServerRequestContext[Any, Any]]] = {}
@@ -140,7 +140,7 @@ class Followers:
             logger.exception("A task cannot be followed any more; its client has to poll.")
 
     async def _tell_status(self, ctx: ServerRequestContext[Any, Any], record: TaskRecord) -> None:
-        params = write_task(self._shown(record))
+        params = write_task(await self._shown(record))
         frame = StatusNotification(method="notifications/tasks/status", params=params)
         await self.send(ctx, record.task_id, cast("ServerNotification", frame))
 

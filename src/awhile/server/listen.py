@@ -30,7 +30,6 @@ from mcp_types import (
 )
 
 from awhile.errors import AwhileError
-from awhile.wire.snapshot import snapshot_of
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_detailed
 
 if TYPE_CHECKING:
@@ -96,7 +95,8 @@ class Listening:
         if self._closed:
             stream.closing.set()
         try:
-            await stream.serve(self._calls.waiting.listen_seconds)
+            with self._calls.looking.watched(task_ids):
+                await stream.serve(self._calls.waiting.listen_seconds)
         finally:
             self._streams.discard(stream)
         return {"resultType": "complete", "_meta": stream.meta}
@@ -193,8 +193,7 @@ class _Stream:
         if record.owner != self._calls.principal(self._ctx):
             return
         told[task_id] = record.rev
-        poll_ms = self._calls.poll_interval_ms(record)
-        task = write_detailed(snapshot_of(record, poll_interval_ms=poll_ms))
+        task = write_detailed(await self._calls.shown(record))
         params = {**task, "_meta": {**task.get("_meta", {}), **self.meta}}
         frame = TasksNotification(method="notifications/tasks", params=params)
         await self._send(cast("ServerNotification", frame))  # the SDK's union ends at the core's

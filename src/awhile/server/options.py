@@ -10,6 +10,7 @@ from awhile.runtime.limits import Limits
 
 if TYPE_CHECKING:
     from awhile.runtime.bodies import RunIn
+    from awhile.runtime.outside import Stop
 
 TaskSupport = Literal["forbidden", "optional", "required"]
 """Whether a tool's calls may, or must, become tasks (MCP 2025-11-25, ``execution.taskSupport``)."""
@@ -38,6 +39,8 @@ class ToolOptions:
     grace_seconds: float
     work_seconds: float | None
     answer_seconds: float | None
+    unobserved_seconds: float | None
+    stop: Stop | None
 
     def __post_init__(self) -> None:
         bounds = {
@@ -46,6 +49,7 @@ class ToolOptions:
             "grace_seconds": (self.grace_seconds, 0, 3600),
             "work_seconds": (self.work_seconds, 0.01, 365 * 86_400),
             "answer_seconds": (self.answer_seconds, 0.01, 365 * 86_400),
+            "unobserved_seconds": (self.unobserved_seconds, 1, 365 * 86_400),
             "keep_seconds": (self.keep_seconds, 0, 10 * 365 * 86_400),
         }
         if self.task_support == "forbidden" and self.kept == "always":
@@ -78,6 +82,11 @@ class ToolOptions:
             work_seconds=self.work_seconds,
             answer_seconds=self.answer_seconds,
         )
+
+    @property
+    def unobserved_ms(self) -> int | None:
+        """How long the work goes on while nobody looks, in milliseconds; None for as it takes."""
+        return None if self.unobserved_seconds is None else round(self.unobserved_seconds * 1000)
 
     @property
     def keep_ms(self) -> int | None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 from pydantic import Field
 
 from awhile.errors import TaskNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp.server.context import ServerRequestContext
+
+    from awhile.server.options import ToolOptions
 
 
 class TaskParams(RequestParams):
@@ -32,6 +39,34 @@ def unknown_task() -> MCPError:
     """No such task, or not the caller's: both read the same, and the id is not repeated (both
     eras' Error Handling)."""
     return MCPError(code=INVALID_PARAMS, message=str(TaskNotFound()))
+
+
+UNOBSERVED_META = "awhile/unobservedSeconds"
+"""In the ``_meta`` of a call: how long its work may go on while nobody looks. Source: ours."""
+
+LONGEST_UNOBSERVED_SECONDS = 365 * 86_400
+
+
+def unobserved_ms(ctx: ServerRequestContext[Any, Any], options: ToolOptions) -> int | None:
+    """How long the work of this call goes on while nobody looks: as it says itself, else as its
+    tool does; None for as long as it takes.
+
+    Raises:
+        MCPError: -32602 for what is no such duration.
+    """
+    meta: Mapping[str, Any] = (ctx.params or {}).get("_meta") or {}
+    if UNOBSERVED_META not in meta:
+        return options.unobserved_ms
+    asked = meta[UNOBSERVED_META]
+    if asked is None:
+        return None
+    if not isinstance(asked, int | float) or not 1 <= asked <= LONGEST_UNOBSERVED_SECONDS:
+        raise MCPError(
+            code=INVALID_PARAMS,
+            message=f"{UNOBSERVED_META} is {asked!r}; it has to be a number of seconds from 1 to "
+            f"{LONGEST_UNOBSERVED_SECONDS}, or null to let the work go on.",
+        )
+    return round(asked * 1000)
 
 
 def refuse_unkept(value: object) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from awhile.runtime.ending import Raised
     from awhile.runtime.limits import Limits
+    from awhile.runtime.outside import Stop
     from awhile.runtime.run import Run
     from awhile.server.options import ToolOptions
     from awhile.tasks import TaskRecord
@@ -80,6 +81,10 @@ class ServerProgram:
     def limits(self, tool: str) -> Limits:
         """How long this tool's work may take."""
         return self._options[tool].limits
+
+    def stop(self, tool: str) -> Stop | None:
+        """What stops what this tool's bodies started elsewhere."""
+        return self._options[tool].stop
 
     def may_ask(self, record: TaskRecord) -> bool:
         """Whether the task's caller can answer questions of its body."""

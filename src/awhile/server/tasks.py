@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import Context, MCPServer
     from mcp.server.subscriptions import ServerEvent, SubscriptionBus
 
+    from awhile.runtime.outside import Stop
     from awhile.stores.contract import Store, TaskStore
     from awhile.tasks import TaskRecord
 
@@ -76,6 +77,13 @@ class Tasks:
         drain_seconds: how long bodies get to end when the server is stopped.
         gone_tool_seconds: how long a task may wait for a worker although none has said for as long
             that it knows the task's tool; then it ends ``failed`` (reason ``tool_gone``).
+        max_queued: how many tasks may wait to start, over every process on the store; a call
+            beyond is refused, with a hint when to try again (error -32010, ``retryAfterSeconds``).
+            None: no bound.
+        max_queued_per_owner: how many of one caller.
+        max_running_per_owner: how many tasks of one caller run at once, over every process on the
+            store; more wait. None: no bound but that, in each process, one caller gets three
+            quarters of the slots at most.
         keep_headers: the HTTP request headers that a task keeps, for bodies that read them by
             ``ctx.headers``: one that runs in another process, or again, sees these alone.
         inline_limit_seconds: how long a call of a client that takes no tasks waits for its answer;
@@ -102,6 +110,9 @@ class Tasks:
         lease_seconds: float = 6.0,
         drain_seconds: float = 5.0,
         gone_tool_seconds: float = 300.0,
+        max_queued: int | None = 10_000,
+        max_queued_per_owner: int | None = 1_000,
+        max_running_per_owner: int | None = None,
         keep_headers: Collection[str] = (),
         inline_limit_seconds: float = 45.0,
         abandoned_seconds: float = 60.0,
@@ -118,6 +129,9 @@ class Tasks:
             lease_seconds=lease_seconds,
             drain_seconds=drain_seconds,
             gone_tool_seconds=gone_tool_seconds,
+            max_queued=max_queued,
+            max_queued_per_owner=max_queued_per_owner,
+            max_running_per_owner=max_running_per_owner,
         )
         self.draining = False
         self._now_ms = now_ms
@@ -204,6 +218,7 @@ class Tasks:
         tools: Collection[str] | None = None,
         after_rev: int = 0,
         limit: int = 100,
+        results: bool = True,
     ) -> Sequence[TaskRecord]:
         """The calling principal's own tasks, newest first: the 2026-07-28 era has no listing.
 
@@ -212,9 +227,12 @@ class Tasks:
             tools: only tasks of these tools.
             after_rev: only tasks that changed after this revision of the store.
             limit: how many at most.
+            results: False leaves the results out, which are not read then.
         """
         owner = self._owner(ctx)
-        return await self.store.find(owner=owner, tools=tools, after_rev=after_rev, limit=limit)
+        return await self.store.find(
+            owner=owner, tools=tools, after_rev=after_rev, limit=limit, results=results
+        )
 
     async def publish(self, event: ServerEvent) -> None:
         """Tell listeners that a list or a resource has changed; also from outside of a call.
@@ -290,6 +308,8 @@ class Tasks:
         grace_seconds: float = 2.0,
         work_seconds: float | None = None,
         answer_seconds: float | None = None,
+        unobserved_seconds: float | None = None,
+        stop: Stop | None = None,
     ) -> Callable[[Function], Function]:
         """Declare a tool's calls as possibly long. Goes under ``@mcp.tool()``.
 
@@ -314,6 +334,16 @@ class Tasks:
             answer_seconds: how long a question of the body waits for its answer; then its task ends
                 ``failed`` (reason ``answer_deadline``), unless the body goes on by itself. None:
                 until somebody answers or stops it.
+            unobserved_seconds: how long the work goes on while its caller does not look (no get, no
+                open stream, no waiting call); then it is stopped and its task ends ``failed``
+                (reason ``unobserved``). For queries that cost money, 1800 is a good bound. A call
+                may say otherwise for itself, in its ``_meta`` under ``awhile/unobservedSeconds``:
+                a number, or null to let it go on. None: as long as it takes.
+            stop: stops what a body has started elsewhere through `Run.once`: called with the
+                journal (each key's `Entry`) when a stop is asked, also when the body is long gone
+                with its process. Returns a `StoppedHow` as proof; without one the task says that
+                the work may still be having effects. A plain function runs in a thread. It is not
+                called when a process stops whose task another one goes on with (``rerun="safe"``).
 
         Raises:
             SettingsError: the combination cannot work.
@@ -343,6 +373,8 @@ class Tasks:
                 grace_seconds=grace_seconds,
                 work_seconds=work_seconds,
                 answer_seconds=answer_seconds,
+                unobserved_seconds=unobserved_seconds,
+                stop=stop,
             )
             self._tools[tool_name] = options
             return wrapped(function, options)  # type: ignore[return-value]
@@ -383,6 +415,7 @@ class Tasks:
                 lease_seconds=where.lease_seconds,
                 drain_seconds=where.drain_seconds,
                 claims=where.slots > 0,
+                bounds=where.bounds,
                 now_ms=self._now_ms,
             )
             await stack.enter_async_context(worker.running())
@@ -394,6 +427,7 @@ class Tasks:
             if self._published is self._bus:
                 await stack.enter_async_context(self._bus.running(store))
             await stack.enter_async_context(self._legacy.followers.running(store))
+            await stack.enter_async_context(self._calls.looking.running(store))
             structured = [one.name for one in tools if one.output_schema]
             self._calls.open(store, worker, structured, works_here=where.slots > 0)
             stack.callback(self._calls.close)

@@ -25,7 +25,6 @@ from awhile.server.principal import can_be_told_apart
 from awhile.server.questions import Questions, takes_forms
 from awhile.tasks import Status
 from awhile.tasks import events as ev
-from awhile.wire.snapshot import snapshot_of
 from awhile.wire.v2025_11_25 import (
     PROTOCOL_VERSION,
     write_answer,
@@ -122,11 +121,11 @@ class Era2025:
             "not its result: that comes when the task has ended. Until then, go on with something "
             "else, and do not call the tool again."
         )
-        return write_created(self._shown(record), immediate_response=words)
+        return write_created(await self._shown(record), immediate_response=words)
 
     async def get(self, ctx: ServerRequestContext[Any, Any], params: TaskParams) -> HandlerResult:
         """``tasks/get``."""
-        return write_answer(self._shown(await self._calls.own(ctx, params.task_id)))
+        return write_answer(await self._shown(await self._calls.own(ctx, params.task_id)))
 
     async def list(self, ctx: ServerRequestContext[Any, Any], params: ListParams) -> HandlerResult:
         """``tasks/list``: the caller's own tasks of both eras, newest first, page by page."""
@@ -138,14 +137,16 @@ class Era2025:
             )
         try:
             before = None if params.cursor is None else _task_of(params.cursor)
-            found = await self._calls.store.find(owner=owner, before=before, limit=PAGE + 1)
+            found = await self._calls.store.find(
+                owner=owner, before=before, limit=PAGE + 1, results=False
+            )
         except TaskNotFound:
             raise MCPError(
                 code=INVALID_PARAMS,
                 message="No such cursor, or its task has expired; list again from the start.",
             ) from None
         page = found[:PAGE]
-        fields: dict[str, Any] = {"tasks": [write_task(self._shown(one)) for one in page]}
+        fields: dict[str, Any] = {"tasks": [write_task(await self._shown(one)) for one in page]}
         if len(found) > PAGE:
             fields["nextCursor"] = _cursor_of(page[-1].task_id)
         return fields
@@ -160,12 +161,12 @@ class Era2025:
         except TaskNotFound as gone:
             raise unknown_task() from gone
         except IllegalEvent as ended:
-            now = write_task(self._shown(await self._calls.get(record.task_id) or record))
+            now = write_task(await self._shown(await self._calls.get(record.task_id) or record))
             raise MCPError(
                 code=INVALID_PARAMS,
                 message=f"This task cannot be cancelled: it is {now['status']!r} already.",
             ) from ended
-        return write_answer(self._shown(record))
+        return write_answer(await self._shown(record))
 
     async def result(
         self, ctx: ServerRequestContext[Any, Any], params: TaskParams
@@ -180,7 +181,7 @@ class Era2025:
             record = await self._until_ended(ctx, record)
         if record.status is not Status.COMPLETED:
             return answer_from(record)  # raises what the call itself would have raised
-        tied = write_result(self._shown(record))
+        tied = write_result(await self._shown(record))
         return serialize_server_result("tools/call", ctx.protocol_version, tied)
 
     async def _until_ended(
@@ -198,8 +199,8 @@ class Era2025:
             raise unknown_task()  # it expired meanwhile, or nobody is left to be told
         return record
 
-    def _shown(self, record: TaskRecord) -> Snapshot:
-        snapshot = snapshot_of(record, poll_interval_ms=self._calls.poll_interval_ms(record))
+    async def _shown(self, record: TaskRecord) -> Snapshot:
+        snapshot = await self._calls.shown(record)
         if snapshot.ttl_ms is not None or record.keep_ms is None:
             return snapshot
         # It is kept for so long after its end, and never dropped while it lives; what is certain

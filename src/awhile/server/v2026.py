@@ -23,7 +23,6 @@ from pydantic import BaseModel, ValidationError
 from awhile.errors import IllegalEvent, TaskNotFound
 from awhile.server.params import TaskParams, UpdateParams, refuse_unkept, unknown_task
 from awhile.tasks import events as ev
-from awhile.wire.snapshot import snapshot_of
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_task
 
 if TYPE_CHECKING:
@@ -75,8 +74,7 @@ class Era2026:
     async def get(self, ctx: ServerRequestContext[Any, Any], params: TaskParams) -> HandlerResult:
         """``tasks/get``."""
         record = await self._admitted(ctx, params.task_id)
-        poll_ms = self._calls.poll_interval_ms(record)
-        return write_task(snapshot_of(record, poll_interval_ms=poll_ms))
+        return write_task(await self._calls.shown(record))
 
     async def update(
         self, ctx: ServerRequestContext[Any, Any], params: UpdateParams

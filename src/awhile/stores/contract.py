@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from awhile.stores.bounds import NO_BOUNDS
+from awhile.tasks.record import PLACES_COUNTED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -53,7 +54,7 @@ class Held:
     generation: int
 
 
-PLACE_LIMIT = 1000
+PLACE_LIMIT = PLACES_COUNTED
 """`TaskStore.place` counts this far: a place beyond is told as this one."""
 
 

@@ -20,8 +20,14 @@ RECENT_STEPS = 50
 """How many progress messages stay in the record itself; the store's history keeps all of them."""
 
 
+PLACES_COUNTED = 1000
+"""Up to which place in line one is told exactly (source: ours)."""
+
 WAITING = "Waiting to start."
 """What a task says that nobody has begun."""
+
+WAITING_AGAIN = "Waiting to start again."
+"""What one says that was handed back."""
 
 
 class Status(StrEnum):
@@ -242,6 +248,16 @@ def new_record(
     )
 
 
+def in_line(record: TaskRecord, before: int) -> str:
+    """What a task that waits says of its place, with so many ``before`` it."""
+    words = (record.status_message or WAITING).removesuffix(".")
+    if before >= PLACES_COUNTED:
+        return f"{words}: behind at least {PLACES_COUNTED:,} others."
+    number = before + 1
+    ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{words}: {number}{ending or 'th'} in line."
+
+
 def as_waiting(record: TaskRecord) -> TaskRecord:
     """A task that was to begin at once, as one that waits to be claimed instead."""
     return replace(record, status_message=WAITING, lease=None, generation=0, attempt=0)
@@ -250,8 +266,10 @@ def as_waiting(record: TaskRecord) -> TaskRecord:
 __all__ = [
     "DEFAULT_KEEP_MS",
     "ENDED",
+    "PLACES_COUNTED",
     "RECENT_STEPS",
     "WAITING",
+    "WAITING_AGAIN",
     "Input",
     "Lease",
     "Note",
@@ -261,5 +279,6 @@ __all__ = [
     "StoppedHow",
     "TaskRecord",
     "as_waiting",
+    "in_line",
     "new_record",
 ]

@@ -14,6 +14,7 @@ from awhile.errors import Fenced, IllegalEvent
 from awhile.tasks import events as ev
 from awhile.tasks.record import (
     RECENT_STEPS,
+    WAITING_AGAIN,
     Input,
     Lease,
     Note,
@@ -204,12 +205,12 @@ def _lease_renewed(record: TaskRecord, event: ev.LeaseRenewed, _at_ms: int) -> T
 
 
 def _released(record: TaskRecord, event: ev.Released, at_ms: int) -> TaskRecord:
-    if record.cancel_asked:
+    if record.cancel_asked and not record.reachable:
         return _cancelled(record, event.how, at_ms)
     return replace(
         record,
         status=Status.WORKING,
-        status_message="Waiting to start again.",
+        status_message=record.status_message if record.cancel_asked else WAITING_AGAIN,
         lease=None,
         attempt=record.attempt - 1,  # handing back is not a lost worker: it costs no attempt
         inputs=_closed(record.inputs, at_ms),

@@ -41,6 +41,8 @@ def write_run(task: Snapshot) -> dict[str, Any]:
             "stoppedAt": _maybe_write(task.stopped_at_ms),
             "stoppedHow": task.stopped_how.value if task.stopped_how else None,
             "attempt": task.attempt,
+            "place": task.place,
+            "unobservedMs": task.unobserved_ms,
         }
     )
     return {RUN_META: run} if run else {}
@@ -58,6 +60,8 @@ def read_run(meta: Any) -> dict[str, Any]:
         "stopped_at_ms": maybe_instant(run.get("stoppedAt")),
         "stopped_how": StoppedHow(how) if isinstance(how, str) and how in set(StoppedHow) else None,
         "attempt": whole(run.get("attempt")),
+        "place": whole(run.get("place")),
+        "unobserved_ms": whole(run.get("unobservedMs")),
     }
 
 

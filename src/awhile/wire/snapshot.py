@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from awhile.tasks.record import in_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,14 +39,21 @@ class Snapshot:
     stopped_at_ms: int | None = None
     stopped_how: StoppedHow | None = None
     attempt: int | None = None
+    place: int | None = None
+    """Of a task that waits to start: 1 if it is next."""
+    unobserved_ms: int | None = None
+    """How long the work goes on while nobody looks; None: for as long as it takes."""
 
 
-def snapshot_of(record: TaskRecord, *, poll_interval_ms: int) -> Snapshot:
-    """What a client may see of a record. Owner, arguments, lease and past answers stay inside."""
+def snapshot_of(record: TaskRecord, *, poll_interval_ms: int, place: int | None = None) -> Snapshot:
+    """What a client may see of a record. Owner, arguments, lease and past answers stay inside.
+
+    ``place``: how many come before it in line, if it waits.
+    """
     return Snapshot(
         task_id=record.task_id,
         status=record.status,
-        status_message=record.status_message,
+        status_message=record.status_message if place is None else in_line(record, place),
         created_at_ms=record.created_at_ms,
         last_updated_at_ms=record.last_updated_at_ms,
         ttl_ms=record.ttl_ms,
@@ -62,4 +71,6 @@ def snapshot_of(record: TaskRecord, *, poll_interval_ms: int) -> Snapshot:
         stopped_at_ms=record.stopped_at_ms,
         stopped_how=record.stopped_how,
         attempt=record.attempt,
+        place=None if place is None else place + 1,
+        unobserved_ms=record.unobserved_ms,
     )

@@ -288,8 +288,8 @@ async def test_a_server_without_a_free_place_queues_the_call_as_a_task(app: App)
         first = await peer.start("slow")
         queued = [await peer.start("slow") for _ in range(3)]
         assert [(await peer.get(one))["statusMessage"] for one in queued] == [
-            "Waiting to start."
-        ] * 3
+            f"Waiting to start: {place} in line." for place in ("1st", "2nd", "3rd")
+        ]
         assert gate.starts == 1
         gate.open.set()
         for task_id in [first, *queued]:

@@ -14,8 +14,10 @@ import pytest
 from awhile.errors import StoreError
 from awhile.runtime.ending import Raised, Returned
 from awhile.runtime.limits import Limits
+from awhile.runtime.outside import Stop
 from awhile.runtime.run import Run
 from awhile.runtime.worker import Worker, new_task_id, wall_clock_ms
+from awhile.stores.bounds import NO_BOUNDS, Bounds
 from awhile.stores.sqlite import SqliteStore
 from awhile.tasks import Event, Status, TaskRecord, new_record
 from awhile.tasks import events as ev
@@ -31,6 +33,7 @@ class Bodies:
 
     def __init__(self, *, give_up: float = 60, work: float | None = None, **bodies: Body) -> None:
         self.bodies = bodies
+        self.stops: dict[str, Stop] = {}
         self._limits = Limits(give_up_seconds=give_up, work_seconds=work)
 
     @property
@@ -46,6 +49,9 @@ class Bodies:
     def limits(self, tool: str) -> Limits:
         return self._limits
 
+    def stop(self, tool: str) -> Stop | None:
+        return self.stops.get(tool)
+
 
 class Store(SqliteStore):
     """The real store, where a test may hold a write back after it was made, or refuse one."""
@@ -57,10 +63,10 @@ class Store(SqliteStore):
         self.held_back: dict[type[Event], anyio.Event] = {}
         self.written: dict[type[Event], anyio.Event] = {}
 
-    async def create(self, record: TaskRecord) -> TaskRecord:
+    async def create(self, record: TaskRecord, *, bounds: Bounds = NO_BOUNDS) -> TaskRecord:
         if self.refuses_to_create:
             raise StoreError("The disk is full.")
-        return await super().create(record)
+        return await super().create(record, bounds=bounds)
 
     async def append(self, task_id: str, event: Event, at_ms: int) -> TaskRecord:
         kind = type(event)

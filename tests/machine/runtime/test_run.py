@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import anyio
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from awhile.runtime import cancel
 from awhile.runtime.bell import Bell
 from awhile.runtime.ending import Returned, StopAsked
+from awhile.runtime.outside import Outside
 from awhile.runtime.progress import MAX_PENDING, MESSAGE_LENGTH, Progress, Report, sanitised
 from awhile.runtime.run import Run
 from awhile.tasks import Status, StoppedHow
@@ -126,7 +128,7 @@ async def test_a_hook_that_never_returns_holds_up_no_ending(
 
 async def test_check_and_wait_tell_a_thread_to_stop(shop: Shop) -> None:
     """Ours."""
-    run = Run(owner="ada", asker=_nobody)
+    run = Run(owner="ada", asker=_nobody, notes=Outside(row=_no_row, note=_no_row, stop=None))
     run.check()
     assert run.wait(0) is False
     assert run.stop_asked is False
@@ -135,6 +137,10 @@ async def test_check_and_wait_tell_a_thread_to_stop(shop: Shop) -> None:
     assert run.stop_asked is True
     with pytest.raises(StopAsked):
         run.check()
+
+
+async def _no_row(*_: object) -> Any:
+    raise AssertionError("it has no row")
 
 
 async def _nobody(request: object, key: str | None) -> None:

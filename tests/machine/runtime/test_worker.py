@@ -161,7 +161,7 @@ async def test_a_place_is_free_again_when_its_task_could_not_be_kept(shop: Shop)
         with pytest.raises(StoreError):
             await shop.submit(worker, program, "quick")
         shop.store.refuses_to_create = False
-        assert worker.free()
+        assert worker.free("ada")
         await shop.store.ended(await shop.submit(worker, program, "quick"))
 
 
@@ -305,7 +305,7 @@ async def test_a_worker_that_has_ended_starts_nothing(shop: Shop) -> None:
         pass
     with pytest.raises(AwhileError, match="lifespan is not running"):
         await worker.start(program.bodies["quick"], tool="quick", owner="ada")
-    assert worker.free()
+    assert worker.free("ada")
 
 
 async def test_a_fenced_workers_question_is_asked_of_nobody(shop: Shop) -> None:
