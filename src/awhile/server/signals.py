@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
+
+AT_ONCE = (
+    b"Told to end a second time, so ending at once. What still ran is run again by the next process"
+    b" on its store, where its tool says that it may be; otherwise it ends as lost.\n"
+)
 
 
 class Told:
@@ -34,6 +40,8 @@ class Told:
         """A signal has come. A second one ends the process here and now, as the signal itself does,
         whatever the event loop is busy with; what ran is found by its lease."""
         if self.by is not None:
+            with suppress(OSError):  # nobody is left to read it
+                os.write(2, AT_ONCE)  # not through sys.stderr, whose lock may be held right here
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         self.by = number
