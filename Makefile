@@ -6,7 +6,7 @@ PYTEST := .venv/bin/python -m pytest -q
 SIDE_BY_SIDE := -n 2 --dist loadgroup
 export PYTHON
 
-.PHONY: app test check e2e conformance peers bench wire page constraints clean
+.PHONY: app fleet test check e2e conformance peers bench wire page constraints clean
 
 app: page                ## open the page on a sample warehouse
 	@.venv/bin/awhile app
@@ -27,6 +27,10 @@ e2e: page                ## the page in a real browser
 peers:                   ## clients and servers of other projects, in both eras
 	@scripts/set-up venv
 	@$(PYTEST) -m peers tests
+
+fleet:                   ## two replicas and two workers on one store, to try what happens to them
+	@scripts/set-up venv
+	@.venv/bin/python -m examples.fleet
 
 conformance:             ## the official MCP suite: its tasks scenarios and all of 2026-07-28
 	@scripts/set-up venv

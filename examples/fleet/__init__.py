@@ -1,0 +1,1 @@
+"""Two replicas and two workers of one module, on this machine."""

@@ -1,0 +1,63 @@
+"""``make fleet``: two replicas and two workers on one store, until Ctrl-C.
+
+The store is `AWHILE_STORE` if it is set (a PostgreSQL of yours), else a SQLite file in a folder of
+its own. Kill what you like: whatever ended is named, and the rest goes on.
+"""
+
+import os
+import secrets
+import signal
+import sys
+import tempfile
+
+import anyio
+
+MODULE = "examples.fleet.reports:mcp"
+REPLICAS, WORKERS = 2, 2
+
+
+async def run(kind: str, name: str, store: str, *more: str) -> None:
+    """One process, from its start to its end."""
+    command = [sys.executable, "-m", "awhile.cli.main", kind, MODULE, "--store", store, *more]
+    # In a session of its own, so that Ctrl-C reaches it once, and from here.
+    async with await anyio.open_process(command, stderr=None, start_new_session=True) as process:
+        try:
+            assert process.stdout is not None
+            url = (await process.stdout.receive()).decode().strip()
+            print(f"{name}, process {process.pid}: {url}", flush=True)
+            code = await process.wait()
+        except anyio.EndOfStream:
+            code = await process.wait()
+        except anyio.get_cancelled_exc_class():
+            process.send_signal(signal.SIGTERM)
+            with anyio.CancelScope(shield=True):
+                await process.wait()
+            raise
+        ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        print(f"{name} has ended ({ended}).", flush=True)
+
+
+async def stop_on_signals(everything: anyio.CancelScope) -> None:
+    """Ctrl-C, or SIGTERM, ends them all in order."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            print("Stopping: what runs gets five seconds.", flush=True)
+            everything.cancel()
+            return
+
+
+async def main() -> None:
+    """Start them all and wait for Ctrl-C."""
+    os.environ.setdefault("AWHILE_REQUEST_STATE_KEY", secrets.token_hex(32))
+    with tempfile.TemporaryDirectory(prefix="awhile-fleet-") as folder:
+        store = os.environ.get("AWHILE_STORE") or f"sqlite:///{folder}/tasks.db"
+        async with anyio.create_task_group() as fleet:
+            fleet.start_soon(stop_on_signals, fleet.cancel_scope)
+            for number in range(1, REPLICAS + 1):
+                fleet.start_soon(run, "serve", f"Replica {number}", store, "--slots=0", "--port=0")
+            for number in range(1, WORKERS + 1):
+                fleet.start_soon(run, "worker", f"Worker {number}", store, "--health-port=0")
+
+
+if __name__ == "__main__":
+    anyio.run(main)
