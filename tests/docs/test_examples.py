@@ -75,6 +75,27 @@ def test_the_ten_line_client_watches_the_ten_line_server_to_its_result(
     assert "2026 is added up." in told[-1]
 
 
+def test_awhile_serve_ends_the_ten_line_server_quietly_on_ctrl_c(tmp_path: Path) -> None:
+    """Ours: run as a script it ends with the SDK's traceback, since the SDK serves it then."""
+    start = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from awhile.cli.main import main; main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", start, "serve", "server:mcp", "--port=0"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TEN_LINES), "XDG_DATA_HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout
+        assert server.stdout.readline().startswith("http://127.0.0.1:")
+        server.send_signal(signal.SIGINT)
+        _, said = server.communicate(timeout=START_SECONDS)
+    assert (server.returncode, said) == (0, "Stopped.\n")
+
+
 @pytest.mark.parametrize("example", ["server.py", "client.py"])
 def test_the_readme_shows_the_examples_as_they_are(example: str) -> None:
     """Ours."""
