@@ -22,6 +22,7 @@ from awhile.errors import IllegalEvent
 from awhile.runtime.running import Running
 from awhile.runtime.worker import new_task_id
 from awhile.server.asking import with_forms
+from awhile.server.audit import asked
 from awhile.server.companions import has_form, still_running
 from awhile.server.elsewhere import answered_before
 from awhile.server.endings import answer, answer_from, ending_of
@@ -93,7 +94,9 @@ class Call:
 
     async def submit(self) -> TaskRecord:
         """Make the call a task at once; its record as it began."""
-        return await self._submit(self._row())
+        record = await self._submit(self._row())
+        asked(record)
+        return record
 
     async def _submit(self, row: Row) -> TaskRecord:
         if self.calls.works_here:
@@ -200,6 +203,7 @@ class Call:
 
     async def _await_task(self, record: TaskRecord) -> TaskRecord:
         """Wait for a task's ending, as long as the caller may be kept waiting."""
+        asked(record)
         latest: TaskRecord | None = None
         async with anyio.create_task_group() as beside:
             # In the era that hands out tasks, those carry their questions themselves.
@@ -239,6 +243,7 @@ class Call:
         return None
 
     async def _handle(self, record: TaskRecord) -> dict[str, Any]:
+        asked(record)
         if not self.takes_tasks:
             limit = self.calls.waiting.inline_limit_seconds
             is_error = self.options.name in self.calls.with_output_schema

@@ -30,6 +30,7 @@ from mcp_types import (
 )
 
 from awhile.errors import AwhileError
+from awhile.server.audit import note
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_detailed
 
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ class Listening:
                 "Close one, or poll.",
             )
         task_ids = [one for one in wanted or () if await _is_theirs(self._calls, ctx, one)]
+        owner = self._calls.principal(ctx)
+        for task_id in task_ids:
+            note("listened", owner=owner, how=METHOD, task_id=task_id)
         stream = _Stream(ctx, self._calls, self._bus, params.notifications, task_ids)
         self._streams.add(stream)
         if self._closed:

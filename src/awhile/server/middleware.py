@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from awhile.server import listen
+from awhile.server.audit import audited
 from awhile.server.principal import can_be_told_apart
 from awhile.wire.v2025_11_25 import PROTOCOL_VERSION, capability
 
@@ -53,7 +54,8 @@ class TasksMiddleware:
         if ctx.method == "initialize":  # which version it will be, only its result says
             return await self._with_capability(ctx, call_next)
         serve = self._serve.get((ctx.method, ctx.protocol_version))
-        return await (call_next(ctx) if serve is None else serve(ctx, call_next))
+        answer = call_next(ctx) if serve is None else serve(ctx, call_next)
+        return await audited(ctx, self._calls.principal, answer)
 
     async def _with_capability(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
