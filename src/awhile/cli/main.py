@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from awhile.cli import ends
 from awhile.cli.config import config
+from awhile.cli.probe import EPILOG, probe_command
 from awhile.cli.screen import complain
 from awhile.cli.serve import serve
 from awhile.cli.work import worker
@@ -81,6 +82,7 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(worker)
 app.command()(config)
+app.command("probe", epilog=EPILOG)(probe_command)
 
 
 def _say_version(wanted: bool) -> None:

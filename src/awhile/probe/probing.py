@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
+
 from awhile.probe.checks import CHECKS
 from awhile.probe.dialects import LEGACY, VENDOR
 from awhile.probe.exchanges import Exchange, Secrets, as_object
@@ -77,6 +79,7 @@ async def probe(
     limits: Limits | None = None,
     *,
     say: Say = lambda _line: None,
+    stop: anyio.Event | None = None,
 ) -> Report:
     """Measure a server, and judge what was seen.
 
@@ -88,12 +91,13 @@ async def probe(
         trial: a tool that may be called several times and cancelled.
         limits: the bounds of requests and time.
         say: called with what is about to be done.
+        stop: set it to end early; the report then has what was found until then.
 
     Raises:
         Unreachable: nothing answers there.
     """
     gathered = Gathered(target, trial, limits or Limits())
-    await gather(gathered, say)
+    await gather(gathered, say, stop)
     return judge(gathered)
 
 

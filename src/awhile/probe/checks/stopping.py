@@ -239,6 +239,9 @@ def left_call_stops(seen: Seen) -> Verdict:
     plain = seen.plain.needed
     if plain.left is None or plain.witness is None:
         raise Missing("it takes a witness, and a tool that answers without a task")
+    stopped = seen.stopped.found
+    if stopped is not None and stopped.witness is not None and len(set(stopped.witness)) > 1:
+        raise Missing("cancelled work of this server goes on, and a witness cannot tell them apart")
     first, last = plain.witness
     if first != last:
         return bad(f"It went on: {first!r}, then {last!r}.", plain.left, witness=[first, last])

@@ -48,17 +48,23 @@ class Gathered:
         """Which bound ended the probe."""
 
 
-async def gather(gathered: Gathered, say: Say) -> None:
-    """Probe the server; every task that was made is ended, also when this is cancelled.
+async def gather(gathered: Gathered, say: Say, stop: anyio.Event | None = None) -> None:
+    """Probe the server, until it is done or ``stop`` is set.
+
+    Every task that was made is ended, also when this is stopped, cancelled, or breaks.
 
     Raises:
         Unreachable: nothing answers there.
     """
     limits = gathered.limits
     with anyio.move_on_after(limits.seconds) as bounded:
-        for era in ERAS:
-            await _one_era(gathered, era, bounded, say)
-    if bounded.cancelled_caught:
+        async with anyio.create_task_group() as beside:
+            if stop is not None:
+                beside.start_soon(_when_stopped, gathered, stop, bounded)
+            for era in ERAS:
+                await _one_era(gathered, era, bounded, say)
+            beside.cancel_scope.cancel()
+    if bounded.cancelled_caught and gathered.stopped_early is None:
         gathered.stopped_early = f"the bound of {limits.seconds:g} s was reached"
     if not gathered.eras and all("cannot be reached" in why for why in gathered.unserved.values()):
         why = gathered.unserved.get(MODERN, gathered.stopped_early or "nothing was heard")
@@ -66,6 +72,12 @@ async def gather(gathered: Gathered, say: Say) -> None:
             f"{gathered.target.name} does not answer: {why}. Start the server, or correct the "
             "address."
         )
+
+
+async def _when_stopped(gathered: Gathered, stop: anyio.Event, bounded: anyio.CancelScope) -> None:
+    await stop.wait()
+    gathered.stopped_early = "it was stopped"
+    bounded.cancel()
 
 
 async def _one_era(gathered: Gathered, era: str, bounded: anyio.CancelScope, say: Say) -> None:
@@ -93,7 +105,7 @@ async def _one_era(gathered: Gathered, era: str, bounded: anyio.CancelScope, say
             finally:
                 seen.exchanges.extend(one for one in log.exchanges if one.era == era)
                 if bounded.cancel_called:
-                    _out_of_time(seen, gathered.limits)
+                    _out_of_time(seen, gathered.stopped_early or "the bound of time was reached")
                 await _end(gathered, session, say)
         else:
             seen.exchanges.extend(one for one in log.exchanges if one.era == era)
@@ -154,10 +166,10 @@ async def _cancel_now(session: Session, task_id: str) -> None:
         return
 
 
-def _out_of_time(seen: Seen, limits: Limits) -> None:
+def _out_of_time(seen: Seen, reason: str) -> None:
     for part in (seen.watched, seen.stopped, seen.plain, seen.kept):
         if part.found is None and part.applicable:
-            part.absent(f"the bound of {limits.seconds:g} s was reached")
+            part.absent(reason)
 
 
 async def _end(gathered: Gathered, session: Session, say: Say) -> None:

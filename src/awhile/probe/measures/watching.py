@@ -222,6 +222,8 @@ NO_KEY = "awhile-probe-never-asked"
 
 def seconds_of(milliseconds: float) -> str:
     """An interval in words."""
+    if abs(milliseconds) < 100:
+        return f"{milliseconds:.0f} ms"
     return f"{milliseconds / 1000:.3g} s"
 
 

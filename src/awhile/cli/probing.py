@@ -1,0 +1,229 @@
+"""What ``awhile probe`` does with its command line: whom to probe, and where the report goes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+
+from awhile.cli import ends
+from awhile.cli.interrupts import Interrupts
+from awhile.cli.probe import Asked, FailOn
+from awhile.cli.screen import err, out, say
+from awhile.errors import SettingsError
+from awhile.probe import Grade, Limits, Target, Trial, probe
+from awhile.probe.reports import as_data, as_html, as_junit, compared, show
+
+BY_SEVERITY = {1: 10, 2: 11, 3: 12}
+"""The exit code of the worst fault, by its severity."""
+
+LEAST = {FailOn.DIFFERS: 1, FailOn.MISLEADS: 2, FailOn.LOSES_WORK: 3, FailOn.NEVER: 4}
+"""The least severity that is a failure."""
+
+CALLS = 5
+"""The calls of the tool in one era, at the most."""
+
+WITNESS_SECONDS = 10.0
+
+
+def run(asked: Asked) -> int:
+    """Probe, report, and return the exit code.
+
+    Raises:
+        SettingsError: something on the command line cannot be used.
+        Unreachable: nothing answers there.
+    """
+    trial = _trial(asked)
+    limits = Limits(seconds=asked.seconds, requests=asked.requests)
+    headers = _headers(asked.headers, asked.token)
+    second = _second(headers, asked.second_token)
+    given = list(asked.servers)
+    if asked.compare:
+        if len(given) != 2 or asked.stdio is not None:
+            raise SettingsError(
+                f"--compare takes two servers, and got {given!r}. Give two URLs, or the files of "
+                "two --json reports."
+            )
+        sources = [_saved(one) or _target(one, None, headers, second) for one in given]
+        return anyio.run(_compare, sources, trial, limits, asked)
+    if len(given) > 1:
+        raise SettingsError(
+            f"{given!r} are {len(given)} servers, and one is probed at a time. Give one, or say "
+            "--compare."
+        )
+    target = _target(given[0] if given else None, asked.stdio, headers, second)
+    return anyio.run(_probe, target, trial, limits, asked)
+
+
+def _trial(asked: Asked) -> Trial | None:
+    tool, args = asked.tool, asked.args
+    if tool is None:
+        if asked.safe_to_run or asked.witness is not None:
+            raise SettingsError(
+                "--safe-to-run and --witness are about a tool, and none is named. Add --tool NAME."
+            )
+        return None
+    if not asked.safe_to_run:
+        raise SettingsError(
+            f"--tool {tool!r} is given without --safe-to-run, so nothing was called. In each "
+            f"protocol revision the probe calls the tool up to {CALLS} times with the same "
+            "arguments, cancels some of these calls half-way, and drops the connection of others: "
+            "harmless for a report, not for a payment. If that may happen to this tool with these "
+            "arguments, add --safe-to-run."
+        )
+    try:
+        arguments: Any = json.loads(args)
+    except ValueError as error:
+        raise SettingsError(
+            f"--args is {args!r}, which is no JSON ({error}). Correct it."
+        ) from None
+    if not isinstance(arguments, dict):
+        raise SettingsError(f"--args is {args!r}, which is no JSON object. Write {{…}}.")
+    seen_by = None if asked.witness is None else _witness(asked.witness)
+    return Trial(tool=tool, arguments=cast("dict[str, Any]", arguments), witness=seen_by)
+
+
+def _witness(command: str) -> Callable[[], Awaitable[str]]:
+    words = shlex.split(command)
+
+    async def look() -> str:
+        try:
+            with anyio.fail_after(WITNESS_SECONDS):
+                done = await anyio.run_process(words, check=False)
+        except TimeoutError:
+            raise SettingsError(
+                f"The witness {command!r} took more than {WITNESS_SECONDS:g} s. Give a quicker one."
+            ) from None
+        except OSError as error:
+            raise SettingsError(
+                f"The witness {command!r} cannot be run: {error.strerror}. Correct --witness."
+            ) from None
+        return done.stdout.decode(errors="replace").strip()
+
+    return look
+
+
+def _headers(given: tuple[str, ...], token: str | None) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for one in given:
+        name, colon, value = one.partition(":")
+        if not colon or not name.strip().isascii() or not name.strip():
+            # Not repeated: it may well be a secret.
+            raise SettingsError("A --header has no name and colon. Write it as 'Name: value'.")
+        headers[name.strip().lower()] = value.strip()
+    if token is not None:
+        headers["authorization"] = f"Bearer {token}"
+    return headers
+
+
+def _second(headers: Mapping[str, str], token: str | None) -> dict[str, str] | None:
+    return None if token is None else {**headers, "authorization": f"Bearer {token}"}
+
+
+def _target(
+    url: str | None, stdio: str | None, headers: dict[str, str], second: dict[str, str] | None
+) -> Target:
+    command = tuple(shlex.split(stdio)) if stdio else ()
+    return Target(url=url, command=command, headers=headers, second_headers=second)
+
+
+def _saved(name: str) -> dict[str, Any] | None:
+    """A report saved before, if that is what is named."""
+    path = Path(name)
+    if not path.is_file():
+        return None
+    try:
+        found: Any = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or "findings" not in found:
+        raise SettingsError(
+            f"{name!r} is no report of `awhile probe URL --json`, so there is nothing to compare. "
+            "Give such a file, or a URL."
+        )
+    return cast("dict[str, Any]", found)
+
+
+async def _probe(target: Target, trial: Trial | None, limits: Limits, outputs: Asked) -> int:
+    data, stopped = await _measured(target, trial, limits)
+    return _deliver(data, [data], outputs, stopped)
+
+
+async def _compare(
+    sources: list[dict[str, Any] | Target], trial: Trial | None, limits: Limits, outputs: Asked
+) -> int:
+    reports: list[dict[str, Any]] = []
+    stopped = False
+    for one in sources:
+        if isinstance(one, Target):
+            data, stopped = await _measured(one, trial, limits)
+            reports.append(data)
+            if stopped:
+                return ends.CANCELLED
+        else:
+            reports.append(one)
+    return _deliver(compared(*reports), reports, outputs, stopped)
+
+
+async def _measured(
+    target: Target, trial: Trial | None, limits: Limits
+) -> tuple[dict[str, Any], bool]:
+    """The report as data, and whether Ctrl-C ended it."""
+    stop = anyio.Event()
+    data: dict[str, Any] = {}
+    async with Interrupts.listening() as interrupts, anyio.create_task_group() as beside:
+
+        async def when_pressed() -> None:
+            await interrupts.wait(1)
+            say("Ending what is running; that may take some seconds.")
+            stop.set()
+
+        beside.start_soon(when_pressed)
+        say(f"Probing {target.name}")
+        with err().status("") as status:
+
+            def tell(line: str) -> None:
+                status.update(line)
+
+            data = as_data(await probe(target, trial, limits, say=tell, stop=stop))
+        beside.cancel_scope.cancel()
+    return data, stop.is_set()
+
+
+def _deliver(
+    whole: dict[str, Any], reports: list[dict[str, Any]], outputs: Asked, stopped: bool
+) -> int:
+    if outputs.html is not None:
+        _write(outputs.html, as_html(whole))
+    if outputs.junit is not None:
+        _write(outputs.junit, as_junit(reports[-1], LEAST[outputs.fail_on]))
+    if outputs.as_json:
+        out().print(json.dumps(whole, indent=2, ensure_ascii=False), soft_wrap=True)
+    else:
+        show(out(), whole)
+    for path in (outputs.html, outputs.junit):
+        if path is not None:
+            say(f"Written: {path}")
+    if stopped:
+        return ends.CANCELLED
+    # Of a comparison the second one counts: the new version.
+    severity = Grade(reports[-1]["worst"]).severity
+    if severity >= LEAST[outputs.fail_on]:
+        return BY_SEVERITY[severity]
+    return ends.NOT_STOPPED if reports[-1]["left_running"] else ends.RESULT
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise SettingsError(
+            f"{str(path)!r} cannot be written: {error.strerror}. Choose another file."
+        ) from error
+
+
+__all__ = ["BY_SEVERITY", "CALLS", "LEAST", "run"]
