@@ -18,6 +18,7 @@ if typing.TYPE_CHECKING:
         connect_sync,
     )
     from awhile.runtime.bodies import ChildRun
+    from awhile.runtime.journal import Entry
     from awhile.runtime.run import Run
     from awhile.server.tasks import Tasks
     from awhile.tasks import StoppedHow
@@ -25,6 +26,7 @@ if typing.TYPE_CHECKING:
 __all__ = [
     "CancelOutcome",
     "ChildRun",
+    "Entry",
     "Handle",
     "Ledger",
     "Now",
@@ -45,6 +47,7 @@ __all__ = [
 _HOMES = {
     "CancelOutcome": "awhile.client",
     "ChildRun": "awhile.runtime.bodies",
+    "Entry": "awhile.runtime.journal",
     "Handle": "awhile.client",
     "Ledger": "awhile.client",
     "Now": "awhile.client",

@@ -149,14 +149,15 @@ class Running:
         """Run the body to its end, and write what the row has to say. Never raises."""
         ending: Ending = internal_error("The server stopped while this was running.")
         try:
-            async with anyio.create_task_group() as beside, anyio.create_task_group() as ladder:
-                beside.start_soon(self._write_steps)
-                beside.start_soon(self._keep_to_the_time)
-                beside.start_soon(self._keep_to_being_seen)
+            async with anyio.create_task_group() as ladder:
                 ladder.start_soon(self._stop_when_asked)
-                ending = await self._perform()
-                beside.cancel_scope.cancel()
-                if not self._stopping:
+                async with anyio.create_task_group() as beside:
+                    beside.start_soon(self._write_steps)
+                    beside.start_soon(self._keep_to_the_time)
+                    beside.start_soon(self._keep_to_being_seen)
+                    ending = await self._perform()
+                    beside.cancel_scope.cancel()
+                if not self._stopping:  # else it climbs on until the proofs are there
                     ladder.cancel_scope.cancel()
             if self.run.halted:
                 how = self.run.stopped_how or StoppedHow.COROUTINE_ENDED
