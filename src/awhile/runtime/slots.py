@@ -93,12 +93,12 @@ class Slots:
 
     def _check_room(self, owner: str) -> None:
         own = sum(1 for one, _ in self._waiting if one == owner)
-        for waiting, bound in (
-            (own, self._bounds.queued_per_owner),
-            (len(self._waiting), self._bounds.queued),
+        for waiting, bound, is_own in (
+            (own, self._bounds.queued_per_owner, True),
+            (len(self._waiting), self._bounds.queued, False),
         ):
             if bound is not None and waiting >= bound:
-                raise queue_full(waiting=waiting, own=waiting is own, oldest_waits_ms=0)
+                raise queue_full(waiting=waiting, own=is_own, oldest_waits_ms=0)
 
 
 __all__ = ["SHARE", "Slots"]
