@@ -46,9 +46,10 @@ def open_store(url: str) -> Store:
     try:
         store = cast("StoreFromUrl", found[scheme].load())
     except ImportError as error:
+        extra = next(iter(found[scheme].extras), scheme)
         raise SettingsError(
             f"The store for {scheme!r} URLs is not completely installed: {error}. Install what it "
-            f"needs: {command_to_add(scheme)}"
+            f"needs: {command_to_add(extra)}"
         ) from error
     return store.from_url(url)
 

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def every_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a new, empty store, of each kind there is."""
+    if request.param == "postgres":
+        url: str = request.getfixturevalue("postgres_url")
+        return url
+    return f"sqlite:///{tmp_path / 'tasks.db'}"
 
 
 @pytest.fixture(autouse=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from awhile.testing.store_contract import StoreContract
+from awhile.testing.store_operating import IsOperated
 
 
 class TestStores(StoreContract):
-    @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-    def store_url(self, request: pytest.FixtureRequest, tmp_path: Path) -> str:
-        if request.param == "postgres":
-            url: str = request.getfixturevalue("postgres_url")
-            return url
-        return f"sqlite:///{tmp_path / 'tasks.db'}"
+    @pytest.fixture
+    def store_url(self, every_store_url: str) -> str:
+        return every_store_url
+
+
+class TestOperatedStores(IsOperated):
+    @pytest.fixture
+    def store_url(self, every_store_url: str) -> str:
+        return every_store_url

@@ -19,7 +19,7 @@ from awhile.tasks import events as ev
 from awhile.tasks.state import may_claim, worker_lost
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from awhile.stores.postgres.changing import Stored
     from awhile.stores.postgres.connections import Connections, Cursor, Raw
@@ -48,14 +48,26 @@ class Wanted:
 
 
 async def claim(
-    connections: Connections, listener: Listener, event: ev.Claimed, wanted: Wanted
+    connections: Connections,
+    listener: Listener,
+    event: ev.Claimed,
+    wanted: Wanted,
+    on_lost: Callable[[TaskRecord], None] | None,
 ) -> Sequence[TaskRecord]:
-    """See `Store.claim`."""
+    """See `Store.claim`; ``on_lost`` is told of each task that was ended because it was lost."""
     one = _Claim(connections, listener, event, wanted)
     await connections.retried(one.take)
-    while one.ended == LOST_AT_ONCE:  # a whole fleet was lost; the rest in transactions of its own
+    _tell(on_lost, one.ended)
+    while one.full:  # a whole fleet was lost; the rest in transactions of its own
         await connections.retried(one.end_lost)
+        _tell(on_lost, one.ended)
     return one.claimed
+
+
+def _tell(on_lost: Callable[[TaskRecord], None] | None, ended: Sequence[TaskRecord]) -> None:
+    if on_lost is not None:
+        for record in ended:
+            on_lost(record)
 
 
 class _Claim:
@@ -72,7 +84,9 @@ class _Claim:
         self._uncertain: list[TaskRecord] = []
         """What was to be claimed by a try whose reply was lost."""
         self.claimed: Sequence[TaskRecord] = []
-        self.ended = 0
+        self.ended: Sequence[TaskRecord] = []
+        self.full = False
+        """As many were ended as one transaction ends: there may be more."""
 
     async def take(self, on: Raw) -> None:
         """End the lost and claim, in one transaction."""
@@ -102,12 +116,8 @@ class _Claim:
             raise
         revs: dict[int, int] = dict(await written.fetchall()) if written else {}
         self._publish([*ended, *claimed], revs)
-        self.ended = len(ended)
-        self.claimed = [
-            replace(one.record, rev=revs[one.stored.ordinal])
-            for one in claimed
-            if one.stored.ordinal in revs
-        ]
+        self.full = len(ended) == LOST_AT_ONCE
+        self.ended, self.claimed = _written(ended, revs), _written(claimed, revs)
 
     async def end_lost(self, on: Raw) -> None:
         """End more of the lost."""
@@ -117,7 +127,8 @@ class _Claim:
             written = await self._write(on, ended)
         revs: dict[int, int] = dict(await written.fetchall()) if written else {}
         self._publish(ended, revs)
-        self.ended = len(ended)
+        self.full = len(ended) == LOST_AT_ONCE
+        self.ended = _written(ended, revs)
 
     def _first_asked(self) -> list[tuple[str, Mapping[str, Any]]]:
         at_ms = self._wanted.at_ms
@@ -203,13 +214,15 @@ class _Claim:
         return await self._connections.send(on, "change", change_values(changes))
 
     def _publish(self, changes: Sequence[Change], revs: Mapping[int, int]) -> None:
-        self._listener.published(
-            [
-                (one.record.task_id, revs[one.stored.ordinal])
-                for one in changes
-                if one.stored.ordinal in revs
-            ]
-        )
+        self._listener.published([(one.task_id, one.rev) for one in _written(changes, revs)])
+
+
+def _written(changes: Sequence[Change], revs: Mapping[int, int]) -> list[TaskRecord]:
+    return [
+        replace(one.record, rev=revs[one.stored.ordinal])
+        for one in changes
+        if one.stored.ordinal in revs
+    ]
 
 
 __all__ = ["CLAIMED_AT_ONCE", "LOST_AT_ONCE", "Wanted", "claim"]

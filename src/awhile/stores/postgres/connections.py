@@ -19,7 +19,7 @@ from awhile.stores.rows import COLUMNS
 from awhile.stores.statements import named_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from awhile.stores.postgres.address import Address
 
@@ -34,17 +34,35 @@ takes less, mostly, and then nobody but the clock notices."""
 ANSWER_SECONDS = 20.0
 """After how long without an answer a connection counts as lost."""
 
-ROW = ", ".join(("ordinal", "history_seq", "xmin::text", *COLUMNS))
-"""What the statements write as ``:row``; `BRIEF`, as ``:brief``, is without the result."""
+_LEFT_OUT = {
+    "arguments": "'{}'",
+    "context": "'{}'",
+    "request_key": "NULL",
+    "result": "NULL",
+    "error": "NULL",
+    "progress": "NULL",
+    "steps": "'[]'",
+    "inputs": "'{}'",
+    "journal": "'{}'",
+}
+"""What an outline of a task shows instead."""
 
-BRIEF = ROW.replace(" result,", " NULL AS result,")
 
-_TEXT = (
-    (files("awhile.stores.postgres") / "queries.sql")
-    .read_text(encoding="utf-8")
-    .replace(":row", ROW)
-    .replace(":brief", BRIEF)
-)
+def _columns(left_out: Collection[str] = ()) -> str:
+    own = ("ordinal", "history_seq", "xmin::text")
+    return ", ".join((*own, *(_LEFT_OUT[one] if one in left_out else one for one in COLUMNS)))
+
+
+def _statements(address: Address) -> dict[str, bytes]:
+    """Every statement by its name, as psycopg wants it."""
+    said: dict[str, bytes] = {}
+    for name in ("queries.sql", "operating.sql"):
+        text = (files("awhile.stores.postgres") / name).read_text(encoding="utf-8")
+        for short, left_out in ((":row", ()), (":brief", ("result",)), (":outline", _LEFT_OUT)):
+            text = re.sub(rf"{short}\b", _columns(left_out), text)
+        for one, sql in named_statements(in_schema(text, address)).items():
+            said[one] = re.sub(r"(?<!:):(\w+)", r"%(\1)b", sql).encode()
+    return said
 
 
 def in_schema(text: str, address: Address) -> str:
@@ -61,10 +79,7 @@ class Connections:
         """Whether statements are prepared: only where a connection is known to reach one session,
         and not one after the other through a pooler."""
         self._context = adapters()
-        self._sql = {
-            name: re.sub(r"(?<!:):(\w+)", r"%(\1)b", in_schema(sql, address)).encode()
-            for name, sql in named_statements(_TEXT).items()
-        }
+        self._sql = _statements(address)
         self._pool = AsyncConnectionPool[Raw](
             address.conninfo,
             kwargs=self._options,

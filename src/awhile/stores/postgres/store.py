@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from awhile.errors import StoreError, TaskNotFound
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.contract import PLACE_LIMIT
+from awhile.stores.postgres import operating
 from awhile.stores.postgres.address import Address
 from awhile.stores.postgres.changing import kept_entry, stored
 from awhile.stores.postgres.claims import Wanted, claim
@@ -22,11 +23,12 @@ from awhile.tasks import events as ev
 from awhile.tasks.state import may_claim
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
     from typing import Self
 
     from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Held, Kept, Watch
+    from awhile.stores.operated import Notice, Overview
     from awhile.tasks import Event, Status, TaskRecord
 
 
@@ -46,6 +48,8 @@ class PostgresStore:
         """A store at that address; its tables are created on entry where they are missing."""
         self._address = address
         self._open: _Open | None = None
+        self.on_lost: Callable[[TaskRecord], None] | None = None
+        """See `TellsOfLost`."""
 
     @classmethod
     def from_url(cls, url: str) -> Self:
@@ -177,7 +181,8 @@ class PostgresStore:
         """See `Store.claim`. At most 1,000 tasks at once."""
         wanted = Wanted(frozenset(tools), at_ms, limit, per_owner, frozenset(without))
         claimed = ev.Claimed(worker=worker, until_ms=until_ms)
-        return await claim(self._opened.connections, self._opened.listener, claimed, wanted)
+        opened = self._opened
+        return await claim(opened.connections, opened.listener, claimed, wanted, self.on_lost)
 
     async def unclaimed(
         self, *, besides: Collection[str], at_ms: int, limit: int = 100
@@ -203,6 +208,32 @@ class PostgresStore:
         """See `Store.sweep`."""
         rows = await self._opened.connections.read("sweep", {"at_ms": at_ms, "limit": limit})
         return [kept(row[0]) for row in rows]
+
+    async def overview(self, *, limit: int = 100) -> Overview:
+        """See `Operated.overview`."""
+        return await operating.overview(self._opened.connections, limit)
+
+    async def unstopped(
+        self, *, owner: str | None = None, tool: str | None = None, limit: int = 500
+    ) -> Sequence[str]:
+        """See `Operated.unstopped`."""
+        return await operating.unstopped(self._opened.connections, owner, tool, limit)
+
+    async def note_endings(self) -> None:
+        """See `Notifies.note_endings`."""
+        await self._opened.connections.read("note_endings")
+
+    async def take_notices(
+        self, *, at_ms: int, until_ms: int, limit: int = 100
+    ) -> Sequence[Notice]:
+        """See `Notifies.take_notices`."""
+        return await operating.take_notices(self._opened.connections, at_ms, until_ms, limit)
+
+    async def settle_notices(
+        self, *, told: Collection[str] = (), again_ms: Mapping[str, int] | None = None
+    ) -> None:
+        """See `Notifies.settle_notices`."""
+        await operating.settle_notices(self._opened.connections, told, again_ms or {})
 
     @property
     def _opened(self) -> _Open:
