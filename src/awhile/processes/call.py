@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import functools
 import inspect
+import queue
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast, get_type_hints
+from typing import Any, Protocol, cast, get_type_hints
 
 import anyio
 
 from awhile.processes.child import Child
-from awhile.processes.errors import ChildEnded, ChildRaised
+from awhile.processes.errors import ChildEnded, ChildRaised, ProcessError
 from awhile.processes.link import Link
 from awhile.processes.shield import shielded
 from awhile.processes.target import load, target_of
 
-__all__ = ["ChildRun", "call_in_child", "target_of"]
+__all__ = ["ChildRun", "Journal", "call_in_child", "target_of"]
 
 Report = Callable[[float, float | None, str | None], None]
 
@@ -37,6 +38,36 @@ class _Reported:
     done: float
     total: float | None
     message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _OnceAsked:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OnceBegun:
+    key: str
+    idempotency_key: str
+    done: bool
+    outcome: object
+
+
+@dataclass(frozen=True, slots=True)
+class _OnceDone:
+    key: str
+    outcome: object
+
+
+@dataclass(frozen=True, slots=True)
+class _OnceNoted:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OnceRefused:
+    key: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +87,18 @@ class _Cancel:
     pass
 
 
+class Journal(Protocol):
+    """Where `ChildRun.once` keeps what came of things, on the caller's side."""
+
+    async def begin(self, key: str) -> tuple[str, bool, object]:
+        """The idempotency key; whether it was done before; what came of it."""
+        ...
+
+    async def finish(self, key: str, outcome: object) -> None:
+        """Keep what came of it."""
+        ...
+
+
 class ChildRun:
     """What a function in a child may ask for by giving a parameter this type."""
 
@@ -63,6 +106,10 @@ class ChildRun:
         self._link = link
         self._hooks: list[Callable[[], object]] = []
         self._lock = threading.Lock()
+        self._once = threading.RLock()
+        self._answers: queue.SimpleQueue[_OnceBegun | _OnceNoted | _OnceRefused] = (
+            queue.SimpleQueue()
+        )
         self.cancelled = threading.Event()
         """Set when the caller wants the function to stop."""
 
@@ -80,6 +127,36 @@ class ChildRun:
             late = self.cancelled.is_set()
         if late:
             hook()
+
+    def once(self, key: str, do: Callable[[str], Any]) -> Any:
+        """Do something once for all attempts of this task; see `awhile.Run.once`.
+
+        It blocks, in a coroutine function too: run it in a thread there. One at a time.
+
+        Raises:
+            ProcessError: it cannot be noted, or the caller wants the function to stop.
+        """
+        with self._once:
+            if self.cancelled.is_set():
+                raise ProcessError(f"once({key!r}) was not begun: a stop was asked")
+            begun = self._asked(_OnceAsked(key))
+            assert isinstance(begun, _OnceBegun)
+            if begun.done:
+                return begun.outcome
+            outcome = do(begun.idempotency_key)
+            self._asked(_OnceDone(key, outcome))
+            return outcome
+
+    def answer(self, message: _OnceBegun | _OnceNoted | _OnceRefused) -> None:
+        """What the caller's side says to what `once` has asked."""
+        self._answers.put(message)
+
+    def _asked(self, message: object) -> object:
+        self._link.send(message)
+        answer = self._answers.get()
+        if isinstance(answer, _OnceRefused):
+            raise ProcessError(answer.message)
+        return answer
 
     def cancel(self) -> None:
         """Set `cancelled` and call the hooks; one that raises does not hinder the others."""
@@ -101,6 +178,7 @@ async def call_in_child(
     grace_seconds: float,
     on_stopped: Callable[[str, float], None] | None = None,
     on_late_result: Callable[[object], None] | None = None,
+    journal: Journal | None = None,
 ) -> Any:
     """Call `target` (`module:qualname`, see `target_of`) with keyword arguments in a new process.
 
@@ -111,7 +189,8 @@ async def call_in_child(
     `ChildRun` parameter is told and given `grace_seconds` to end by itself; then, as for every
     other function, SIGTERM, and SIGKILL after `grace_seconds` more. `on_stopped` then gets how
     it ended and the seconds from the cancel to the reaped process; `on_late_result` gets the
-    value of a function that returned normally although it had been told to stop.
+    value of a function that returned normally although it had been told to stop. ``journal`` is
+    where `ChildRun.once` keeps what it did.
 
     Raises `ChildRaised` (the function raised) and `ChildEnded` (the process died).
     """
@@ -126,6 +205,8 @@ async def call_in_child(
                     pass
                 case _Reported(done, total, message):
                     report(done, total, message)
+                case _OnceAsked() | _OnceDone() as asked:
+                    await _note(child, journal, asked)
                 case _Returned(value):
                     return value
                 case _Raised(type_name, message, trace):
@@ -135,7 +216,7 @@ async def call_in_child(
     except anyio.get_cancelled_exc_class():
         asked = time.monotonic()
         with shielded():
-            how, late = await _stop(child, cooperates, grace_seconds)
+            how, late = await _stop(child, cooperates, grace_seconds, journal)
         if on_stopped is not None:
             on_stopped(how, time.monotonic() - asked)
         if isinstance(late, _Returned) and on_late_result is not None:
@@ -145,7 +226,28 @@ async def call_in_child(
         await child.kill()
 
 
-async def _stop(child: Child, cooperates: bool, grace_seconds: float) -> tuple[str, object]:
+async def _note(child: Child, journal: Journal | None, asked: _OnceAsked | _OnceDone) -> None:
+    """Keep what the child's `ChildRun.once` asks to be kept, and answer it."""
+    answer: object
+    try:
+        if journal is None:
+            raise ProcessError("nothing can be done once here: the call is no task's")
+        if isinstance(asked, _OnceAsked):
+            answer = _OnceBegun(asked.key, *await journal.begin(asked.key))
+        else:
+            with shielded():  # it has come about, so it has to be known
+                await journal.finish(asked.key, asked.outcome)
+            answer = _OnceNoted(asked.key)
+    except anyio.get_cancelled_exc_class():
+        raise
+    except Exception as refused:  # noqa: BLE001 - told to the child, where the function raises it
+        answer = _OnceRefused(asked.key, str(refused))
+    await child.send(answer)
+
+
+async def _stop(
+    child: Child, cooperates: bool, grace_seconds: float, journal: Journal | None
+) -> tuple[str, object]:
     """Stop the child; how it ended, and its last message if the function ended by itself."""
     if cooperates:
         with anyio.move_on_after(grace_seconds):
@@ -153,6 +255,8 @@ async def _stop(child: Child, cooperates: bool, grace_seconds: float) -> tuple[s
                 await child.send(_Cancel())
                 while True:
                     message = await child.receive()
+                    if isinstance(message, _OnceAsked | _OnceDone):
+                        await _note(child, journal, message)
                     if isinstance(message, _Returned | _Raised):
                         await child.kill()
                         ended = "returned" if isinstance(message, _Returned) else "raised"
@@ -174,7 +278,7 @@ def serve_call(link: Link, target: str, arguments: dict[str, object]) -> None:
         function = load(target)
         wanted = _run_parameters(function)
         link.send(_Started(cooperates=bool(wanted)))
-        threading.Thread(target=_wait_for_cancel, args=(link, run), daemon=True).start()
+        threading.Thread(target=_listen, args=(link, run), daemon=True).start()
         call = functools.partial(function, **arguments, **dict.fromkeys(wanted, run))
         value = anyio.run(call) if inspect.iscoroutinefunction(function) else call()
         ending: object = _Returned(value)
@@ -183,10 +287,15 @@ def serve_call(link: Link, target: str, arguments: dict[str, object]) -> None:
         link.send(_described(error))
 
 
-def _wait_for_cancel(link: Link, run: ChildRun) -> None:
-    while not isinstance(link.receive(), _Cancel):
-        pass
-    run.cancel()
+def _listen(link: Link, run: ChildRun) -> None:
+    while not isinstance(message := link.receive(), _Cancel):
+        if isinstance(message, _OnceBegun | _OnceNoted | _OnceRefused):
+            run.answer(message)
+    threading.Thread(target=run.cancel, daemon=True).start()  # its hooks may block
+    while True:  # what was begun before is still noted
+        message = link.receive()
+        if isinstance(message, _OnceBegun | _OnceNoted | _OnceRefused):
+            run.answer(message)
 
 
 def _run_parameters(function: Callable[..., object]) -> list[str]:

@@ -14,6 +14,7 @@ from awhile.processes.call import ChildRun, call_in_child
 from awhile.processes.errors import ChildRaised, ProcessError
 from awhile.processes.target import CHILD_FUNCTION, target_of
 from awhile.runtime.ending import StopAsked
+from awhile.runtime.journal import check_key, plain
 from awhile.tasks import StoppedHow
 
 if TYPE_CHECKING:
@@ -136,10 +137,26 @@ async def _in_process(
             grace_seconds=grace_seconds,
             on_stopped=stopped,
             on_late_result=late.append,
+            journal=_ChildsJournal(run),
         )
     if late:  # it returned normally although it was told to stop: that is a result
         return late[0]
     raise StopAsked("The child process was stopped.")
+
+
+class _ChildsJournal:
+    """What a child's `ChildRun.once` did, kept in the journal of the run it belongs to."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    async def begin(self, key: str) -> tuple[str, bool, object]:
+        check_key(key)
+        own_key, note = await self._run.notes.begin(self._run, key)
+        return own_key, note.done, note.outcome
+
+    async def finish(self, key: str, outcome: object) -> None:
+        await self._run.notes.finish(self._run, key, plain(key, outcome))
 
 
 __all__ = ["CHILD_FUNCTION", "ChildRaised", "ChildRun", "RunIn", "perform", "placed"]

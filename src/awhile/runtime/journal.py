@@ -87,10 +87,7 @@ class Once:
 
     def __call__(self, key: str, do: Callable[[str], Any]) -> Any:
         """See `Run.once`: awaitable on the event loop, else it blocks."""
-        if not 0 < len(key) <= KEY_LENGTH:
-            raise CannotNote(
-                f"The key {key[:50]!r} has {len(key)} characters; use 1 to {KEY_LENGTH}."
-            )
+        check_key(key)
         if running_loop() is self._loop:
             return self._in_loop(key, do)
         return self._in_thread(key, do)
@@ -176,6 +173,16 @@ class _Settling:
             self._settled.set_exception(told)
 
 
+def check_key(key: str) -> None:
+    """Refuse a key that is none.
+
+    Raises:
+        CannotNote: it is empty or too long.
+    """
+    if not 0 < len(key) <= KEY_LENGTH:
+        raise CannotNote(f"The key {key[:50]!r} has {len(key)} characters; use 1 to {KEY_LENGTH}.")
+
+
 def plain(key: str, outcome: Any) -> Any:
     """The outcome as every later attempt will read it.
 
@@ -197,4 +204,4 @@ def plain(key: str, outcome: Any) -> Any:
     return json.loads(text)
 
 
-__all__ = ["Entry", "Notes", "Once", "entries_of", "idempotency_key", "plain"]
+__all__ = ["Entry", "Notes", "Once", "check_key", "entries_of", "idempotency_key", "plain"]

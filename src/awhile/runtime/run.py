@@ -61,6 +61,7 @@ class Run:
         self.told_outside = False
         """Whether what the body started elsewhere was told to stop."""
         self._asker = asker
+        self.notes = notes
         self._once = Once(self, notes)
         self._stop = threading.Event()
 

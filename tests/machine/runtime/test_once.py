@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,7 +12,7 @@ import anyio.to_thread
 import pytest
 
 from awhile.errors import Fenced
-from awhile.runtime.bodies import RunIn, perform
+from awhile.runtime.bodies import ChildRun, RunIn, perform
 from awhile.runtime.ending import CannotNote, Returned, StopAsked
 from awhile.runtime.journal import Entry, idempotency_key
 from awhile.runtime.run import Run
@@ -463,3 +464,52 @@ async def test_a_stop_asked_while_a_report_is_being_written_is_heard(shop: Shop)
         task_id = await shop.submit(worker, program, "report")
         record = await shop.store.ended(task_id)
     assert record.stopped_how is StoppedHow.COROUTINE_ENDED
+
+
+# --- child processes ------------------------------------------------------------------------------
+
+
+def in_a_child(folder: str, run: ChildRun) -> str:
+    """Submit once, leave a line of it, and wait until told to stop or to go on."""
+
+    def submit(key: str) -> str:
+        with (Path(folder) / "submitted").open("a") as lines:
+            lines.write(f"{key}\n")
+        return "job-1"
+
+    job = run.once("job", submit)
+    again = run.once("job", submit)
+    while not (Path(folder) / "go").exists() and not run.cancelled.wait(0.01):
+        pass
+    return f"{job} {again}"
+
+
+async def test_a_child_process_does_something_once_and_a_stop_reaches_it(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Ours: its journal is its task's, like any body's."""
+    warehouse = Warehouse()
+
+    async def body(run: Run) -> Returned:
+        given = {"folder": str(tmp_path)}
+        value = await perform(in_a_child, given, run=run, run_in="process", grace_seconds=5)
+        return returned(value=value)
+
+    program = Bodies(report=body)
+    program.stops["report"] = warehouse.stop
+    submitted = tmp_path / "submitted"
+    async with shop.working(program) as worker:
+        task_id = await shop.submit(worker, program, "report", max_attempts=2)
+        await until(lambda: submitted.exists() and bool(submitted.read_text()))
+        assert submitted.read_text() == f"{idempotency_key(task_id, 'job')}\n"
+        (tmp_path / "go").touch()
+        record = await shop.store.ended(task_id)
+        assert record.result == {"value": "job-1 job-1"}
+        assert record.journal["job"].outcome == "job-1"
+        (tmp_path / "go").unlink()
+        submitted.unlink()
+        second = await shop.submit(worker, program, "report")
+        await until(submitted.exists)
+        await shop.store.cancel(second)
+        record = await shop.store.ended(second)
+    assert warehouse.stopped[-1:] == ["job-1"]
