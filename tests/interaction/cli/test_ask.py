@@ -149,14 +149,33 @@ def test_an_id_nobody_has_is_refused(served: Place) -> None:
     assert "No longer kept by the server" in whole.stderr
 
 
-def test_without_a_server_one_is_started_for_the_question(place: Place) -> None:
-    """Ours: and it is gone afterwards, while the run is kept."""
-    done = place.run("ask", "how many products are there?")
-    assert done.returncode == ends.RESULT, done.stderr
-    assert not list((place.folder / "data" / "servers").glob("*.json"))
+def test_without_a_server_one_is_started_and_what_was_asked_is_listed_all_the_same(
+    place: Place,
+) -> None:
+    """Ours: also what was answered at once; each run as it was last seen, and that is said."""
     listed = place.run("tasks")
     assert listed.returncode == ends.UNREACHABLE
     assert "awhile serve" in listed.stderr
+    done = place.run("ask", "how many products are there?", "--json")
+    assert done.returncode == ends.RESULT, done.stderr
+    assert not list((place.folder / "data" / "servers").glob("*.json"))
+    asked = json.loads(done.stdout)
+    refused = place.run("ask", "please write me a poem")
+    assert refused.returncode == ends.NOT_ANSWERED
+    listed = place.run("tasks")
+    assert listed.returncode == ends.RESULT, listed.stderr
+    assert "the runs of this terminal, as last seen" in listed.stderr
+    _, second, first = listed.stdout.splitlines()
+    assert first.startswith(asked["run_id"][:8])
+    assert "Finished" in first
+    assert "how many products are there?" in first
+    assert "Not answered" in second
+    told = json.loads(place.run("tasks", "--json").stdout)
+    assert [one["outcome"] for one in told] == ["refusal", None]
+    assert told[1]["last_seen_at"]
+    # And coming back to one starts a server, which has kept the whole answer.
+    again = place.run("attach", asked["run_id"], "--json")
+    assert json.loads(again.stdout)["rows"] == asked["rows"]
 
 
 def test_a_database_that_was_chosen_is_the_one_that_is_asked(served: Place) -> None:

@@ -155,7 +155,7 @@ class _Asking:
             keyed = {**arguments, "request_key": secrets.token_hex(16)}
             self._sent = True
             self._handle = await there.server.start(tool, keyed)
-            return await self._wait(there, self._handle, interrupts)
+            return await self._wait(there, self._handle, interrupts, arguments)
 
     async def _come_back(self, run_id: str, interrupts: Interrupts) -> int | list[dict[str, str]]:
         async with found(self._effective, run_id) as (there, handle):
@@ -173,23 +173,31 @@ class _Asking:
             everything.cancel()
 
     async def _wait(
-        self, there: Reached, handle: Handle, interrupts: Interrupts
+        self,
+        there: Reached,
+        handle: Handle,
+        interrupts: Interrupts,
+        arguments: Mapping[str, Any] | None = None,
     ) -> int | list[dict[str, str]]:
         attended = await attend(handle, interrupts, query=True)
         if words := stop_words(attended, handle.id):
             say(words)
         if attended.left:
             return _how_to_come_back(attended, handle, there)
+        answer: Mapping[str, Any]
+        failure: str | None = None
         try:
-            result = await handle.result()
+            answer = (await handle.result()).structured_content or {}
         except ToolFailed as no:
-            answer: Mapping[str, Any] = no.result.get("structuredContent") or {}
-            return await self._print(there, answer, result_text(no.result) or str(no))
+            answer = no.result.get("structuredContent") or {}
+            failure = result_text(no.result) or str(no)
         except Cancelled as why:
             if not attended.stop_asked:  # by somebody else
                 say(str(why))
             return ends.CANCELLED
-        return await self._print(there, result.structured_content or {}, None)
+        if handle.id is None and "run_id" in answer:
+            await there.keep(str(answer["run_id"]), handle, arguments or {})
+        return await self._print(there, answer, failure)
 
     async def _print(
         self, there: Reached, answer: Mapping[str, Any], failure: str | None

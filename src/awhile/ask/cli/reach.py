@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -12,13 +14,22 @@ from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder, served_by
 from awhile.cli.screen import err, say
 from awhile.client import Ledger, connect
-from awhile.errors import ProtocolFailed, RemoteError, SettingsError, ToolFailed, Unreachable
+from awhile.errors import (
+    ProtocolFailed,
+    RemoteError,
+    SettingsError,
+    StoreError,
+    ToolFailed,
+    Unreachable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from awhile.cli.settings import Effective
     from awhile.client import Handle, RemoteServer
+
+log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 8.0
 """A server of this machine that has not answered by then is not used."""
@@ -93,6 +104,22 @@ class Reached:
             RemoteError: it refused, or did not answer.
         """
         return await _call(self.server, tool, arguments)
+
+    async def keep(self, run_id: str, handle: Handle, arguments: Mapping[str, Any]) -> None:
+        """Note a run down that was answered at once: it never was a handle, and is kept as one."""
+        answered = handle.work.known.task
+        if answered is None:
+            return
+        run, tool, server = replace(answered, task_id=run_id), handle.tool, self.server.name
+
+        def note() -> None:
+            self.ledger.add(server, run, tool=tool, arguments=arguments)
+            self.ledger.note(server, run)
+
+        try:
+            await anyio.to_thread.run_sync(note)
+        except StoreError as broken:  # the answer is here, and is what was asked for
+            log.warning("Run %r is not noted down: %s", run_id, broken)
 
 
 @asynccontextmanager

@@ -111,17 +111,18 @@ OUTCOME_WORDS: Mapping[Any, str] = {"refusal": "Not answered", "question_back": 
 
 
 def _row(run: Mapping[str, Any]) -> tuple[Text, Text, Text, Text, Text]:
-    now = show(Known(task=_snapshot(run)), now_ms=time.time_ns() // 1_000_000)
-    started = datetime.fromisoformat(run["created_at"]).astimezone()
+    seen_at = run.get("last_seen_at")
+    at_ms = _ms(seen_at) if seen_at else time.time_ns() // 1_000_000
+    now = show(Known(task=_snapshot(run)), now_ms=at_ms)
+    words = OUTCOME_WORDS.get(run.get("outcome"), now.words)
+    if seen_at and not now.ended:
+        words = f"{words} (as of {_when(seen_at)})"
     text = " ".join(str(run.get("question") or run.get("sql") or run.get("tool") or "").split())
     return (
         Text(str(run["run_id"])[:SHOWN_ID_LETTERS]),
-        Text(f"{started:%d %b %H:%M}"),
+        Text(_when(run["created_at"])),
         Text(seconds_words(now.elapsed_seconds)),
-        Text(
-            visible(OUTCOME_WORDS.get(run.get("outcome"), now.words)),
-            style="" if now.ended else "bold",
-        ),
+        Text(visible(words), style="" if now.ended else "bold"),
         Text(visible(text)),
     )
 
@@ -143,6 +144,10 @@ def _snapshot(run: Mapping[str, Any]) -> Snapshot:
     )
 
 
+def _when(instant: str) -> str:
+    return f"{datetime.fromisoformat(instant).astimezone():%d %b %H:%M}"
+
+
 def _ms(instant: str) -> int:
     return round(datetime.fromisoformat(instant).timestamp() * 1000)
 
@@ -160,7 +165,8 @@ def _of_entry(entry: Entry) -> dict[str, Any]:
         return datetime.fromtimestamp(at_ms / 1000).astimezone().isoformat()
 
     ending = entry.ending
-    result = ending.result if ending else None
+    result: Mapping[str, Any] = (ending.result if ending else None) or {}
+    answer: Mapping[str, Any] = result.get("structuredContent") or {}
     return {
         "run_id": entry.task_id,
         "tool": entry.tool,
@@ -170,7 +176,9 @@ def _of_entry(entry: Entry) -> dict[str, Any]:
         "status_message": entry.message,
         "created_at": instant(entry.created_at_ms),
         "ended_at": instant(ending.last_updated_at_ms) if ending else None,
-        "is_error": bool((result or {}).get("isError")),
+        "last_seen_at": instant(entry.updated_at_ms),
+        "outcome": next((one for one in OUTCOME_WORDS if one in answer), None),
+        "is_error": bool(result.get("isError")),
         "cancel_asked_at": instant(entry.cancel_asked_at_ms) if entry.cancel_asked_at_ms else None,
         "stopped_how": ending.stopped_how.value if ending and ending.stopped_how else None,
     }
