@@ -1,7 +1,8 @@
 """``make fleet``: two replicas and two workers on one store, until Ctrl-C.
 
-The store is `AWHILE_STORE` if it is set (a PostgreSQL of yours), else a SQLite file in a folder of
-its own. Kill what you like: whatever ended is named, and the rest goes on.
+The store is what `AWHILE_STORE` names; else a PostgreSQL started for it, where its programs are;
+else a SQLite file in a folder of its own. Kill what you like: whatever ended is named, and the rest
+goes on.
 """
 
 import os
@@ -9,11 +10,32 @@ import secrets
 import signal
 import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 
 import anyio
 
+from checks.postgres import Cluster, binaries
+
 MODULE = "examples.fleet.reports:mcp"
 REPLICAS, WORKERS = 2, 2
+
+
+@contextmanager
+def store_url() -> Generator[str]:
+    """The URL of the store, for as long as it is there."""
+    with ExitStack() as stack:
+        url = os.environ.get("AWHILE_STORE")
+        if url:
+            print("The store is the one that AWHILE_STORE names.", flush=True)
+        elif binaries():
+            url = stack.enter_context(Cluster()).url()
+            print("The store is a PostgreSQL of its own, gone at the end.", flush=True)
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="awhile-fleet-"))
+            url = f"sqlite:///{folder}/tasks.db"
+            print("The store is a SQLite file of its own, gone at the end.", flush=True)
+        yield url
 
 
 async def run(kind: str, name: str, store: str, *more: str) -> None:
@@ -49,8 +71,7 @@ async def stop_on_signals(everything: anyio.CancelScope) -> None:
 async def main() -> None:
     """Start them all and wait for Ctrl-C."""
     os.environ.setdefault("AWHILE_REQUEST_STATE_KEY", secrets.token_hex(32))
-    with tempfile.TemporaryDirectory(prefix="awhile-fleet-") as folder:
-        store = os.environ.get("AWHILE_STORE") or f"sqlite:///{folder}/tasks.db"
+    with store_url() as store:
         async with anyio.create_task_group() as fleet:
             fleet.start_soon(stop_on_signals, fleet.cancel_scope)
             for number in range(1, REPLICAS + 1):

@@ -19,10 +19,18 @@ pytestmark = pytest.mark.anyio
 EASY = "--drain-seconds=30"
 
 
-@pytest.fixture
-def store_url(tmp_path: Path) -> str:
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A new, empty store."""
-    return f"sqlite:///{tmp_path / 'tasks.db'}"
+    if request.param == "postgres":
+        url: str = request.getfixturevalue("postgres_url")
+        return url
+    return on_a_file(tmp_path)
+
+
+def on_a_file(folder: Path) -> str:
+    """A store for what does not depend on the kind of store."""
+    return f"sqlite:///{folder / 'tasks.db'}"
 
 
 async def test_a21_any_replica_answers_for_any_task(tmp_path: Path, store_url: str) -> None:
@@ -115,9 +123,9 @@ async def test_what_does_not_end_in_time_is_handed_to_another_worker(
         assert kinds.count("Released") == 1
 
 
-async def test_a_second_signal_ends_a_process_at_once(tmp_path: Path, store_url: str) -> None:
+async def test_a_second_signal_ends_a_process_at_once(tmp_path: Path) -> None:
     """Ours: though what it runs has not ended."""
-    async with fleet(tmp_path, store_url) as servers:
+    async with fleet(tmp_path, on_a_file(tmp_path)) as servers:
         server = await servers.server(EASY)
         await server.peer.start("work", name="a")
         await servers.begun("a")
@@ -133,11 +141,9 @@ async def test_a_second_signal_ends_a_process_at_once(tmp_path: Path, store_url:
         assert await worker.ended() == -signal.SIGINT
 
 
-async def test_a_server_that_is_told_to_end_answers_what_it_has_begun(
-    tmp_path: Path, store_url: str
-) -> None:
+async def test_a_server_that_is_told_to_end_answers_what_it_has_begun(tmp_path: Path) -> None:
     """Ours: its listen streams end in order, at once; its calls are answered to the end."""
-    async with fleet(tmp_path, store_url) as servers:
+    async with fleet(tmp_path, on_a_file(tmp_path)) as servers:
         server = await servers.server(EASY)
         task_id = await server.peer.start("work", name="a")
         await servers.begun("a")
@@ -155,11 +161,9 @@ async def test_a_server_that_is_told_to_end_answers_what_it_has_begun(
         assert "Traceback" not in server.log.read_text()
 
 
-async def test_a_task_whose_tool_is_gone_after_a_deploy_ends_saying_so(
-    tmp_path: Path, store_url: str
-) -> None:
+async def test_a_task_whose_tool_is_gone_after_a_deploy_ends_saying_so(tmp_path: Path) -> None:
     """Ours: kept by an older replica, and no worker knows its tool any more."""
-    async with fleet(tmp_path, store_url) as servers:
+    async with fleet(tmp_path, on_a_file(tmp_path)) as servers:
         older = await servers.replica(module="tests.interaction.fleet.module:older")
         task_id = await older.peer.start("renamed_since")
         await servers.worker("--gone-tool-seconds=0.5")
