@@ -21,6 +21,10 @@ DECIDED = ("slots", "lease_seconds", "drain_seconds", "gone_tool_seconds")
 """Settings that a module may have a value of its own for; one that is given wins."""
 
 
+BOUNDS = ("max_queued", "max_queued_per_owner", "max_running_per_owner")
+"""More of them, where 0 means: no bound."""
+
+
 def deploy(tasks: Tasks, effective: Effective) -> None:
     """Have the module's tasks kept and run as the settings say.
 
@@ -29,6 +33,7 @@ def deploy(tasks: Tasks, effective: Effective) -> None:
     """
     settings = effective.settings
     decided = {name: getattr(settings, name) for name in DECIDED if effective.given(name)}
+    decided |= {name: getattr(settings, name) or None for name in BOUNDS if effective.given(name)}
     if effective.given("store") or tasks.deployment.store is None:
         decided["store"] = settings.store
         if not effective.given("store"):

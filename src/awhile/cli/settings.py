@@ -211,6 +211,26 @@ class Settings:
         "How long a task may wait although no worker has known its tool for as long.",
         otherwise="tasks would end before their workers are there",
     )
+    max_queued: int = setting(
+        whole(0),
+        10_000,
+        "How many tasks may wait to start, on the whole store; more are refused with a hint when "
+        "to try again. 0 for no bound.",
+        otherwise="nothing could wait",
+    )
+    max_queued_per_owner: int = setting(
+        whole(0),
+        1_000,
+        "How many tasks of one caller may wait to start; 0 for no bound.",
+        otherwise="nothing could wait",
+    )
+    max_running_per_owner: int = setting(
+        whole(0),
+        0,
+        "How many tasks of one caller run at once, on the whole store; more wait. 0 for no bound "
+        "but three quarters of each process's slots.",
+        otherwise="nothing could run",
+    )
     health_host: str = setting(
         TEXT,
         "127.0.0.1",
@@ -254,6 +274,13 @@ class Settings:
         seconds(0),
         0.0,
         "How long one query may take before it is stopped; 0 for as long as it likes.",
+        otherwise="every query would be stopped at once",
+    )
+    unobserved_seconds: float = setting(
+        seconds(0),
+        0.0,
+        "How long a query of the app goes on while nobody looks at it; 0 for as long as it takes. "
+        "Where queries cost money, 1800 is a good bound.",
         otherwise="every query would be stopped at once",
     )
     keep_days: float = setting(

@@ -98,6 +98,9 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
                 lease_seconds=settings.lease_seconds,
                 drain_seconds=settings.drain_seconds,
                 gone_tool_seconds=settings.gone_tool_seconds,
+                max_queued=settings.max_queued or None,
+                max_queued_per_owner=settings.max_queued_per_owner or None,
+                max_running_per_owner=settings.max_running_per_owner or None,
             ),
             engine=engine,
             translator=BuiltInTranslator(),
@@ -111,6 +114,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             today=_today,
             inline_seconds=settings.inline_seconds,
             keep_seconds=settings.keep_days * DAY_SECONDS,
+            unobserved_seconds=settings.unobserved_seconds or None,
         )
     finally:
         with anyio.CancelScope(shield=True):

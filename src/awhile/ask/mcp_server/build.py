@@ -88,6 +88,7 @@ def build_server(
     today: Callable[[], date],
     inline_seconds: float = 0.5,
     keep_seconds: float | None = DEFAULT_KEEP_MS / 1000,
+    unobserved_seconds: float | None = None,
 ) -> MCPServer[Any]:
     """The server for one database.
 
@@ -101,6 +102,7 @@ def build_server(
         today: the day that words such as "last month" are relative to.
         inline_seconds: how long a call is kept waiting for its result before it gets a handle.
         keep_seconds: how long a run and its result live after the end; None for ever.
+        unobserved_seconds: how long a query goes on while nobody looks; None: as long as it takes.
     """
     kept = ResultFolder(results)
     statements = Statements(results)
@@ -132,6 +134,7 @@ def build_server(
         rerun="safe",
         inline_seconds=inline_seconds,
         keep_seconds=keep_seconds,
+        unobserved_seconds=unobserved_seconds,
     )
 
     @mcp.tool(description=ASK)
