@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from awhile.client.clock import wall_clock_ms
-from awhile.client.steps import with_step
+from awhile.client.steps import heard, with_step
 from awhile.tasks import Progress, Status, Step
 from awhile.wire.snapshot import Snapshot
 
@@ -27,7 +27,7 @@ class OpenCall:
         """One ``notifications/progress``."""
         at_ms = wall_clock_ms()
         self._steps = with_step(self._steps, message, at_ms=at_ms)
-        self._progress = Progress(at_ms=at_ms, done=progress, total=total, message=message)
+        self._progress = heard(progress, total, message, at_ms=at_ms)
 
     def working(self) -> Snapshot:
         """The call under way."""

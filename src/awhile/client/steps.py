@@ -1,9 +1,17 @@
-"""The messages of work, kept by this side for servers that tell only the latest."""
+"""Progress as this side hears it, and its messages, for servers that tell only the latest."""
 
 from __future__ import annotations
 
-from awhile.tasks import Step
+from awhile.tasks import Progress, Step
 from awhile.tasks.record import RECENT_STEPS
+from awhile.wire.codec import maybe_number
+
+
+def heard(done: float, total: float | None, message: str | None, *, at_ms: int) -> Progress:
+    """One ``notifications/progress``; what is no number (servers send NaN) says nothing."""
+    return Progress(
+        at_ms=at_ms, done=maybe_number(done), total=maybe_number(total), message=message
+    )
 
 
 def with_step(steps: tuple[Step, ...], message: str | None, *, at_ms: int) -> tuple[Step, ...]:
@@ -17,4 +25,4 @@ def with_step(steps: tuple[Step, ...], message: str | None, *, at_ms: int) -> tu
     return (*steps, Step(seq=seq, at_ms=at_ms, message=message))[-RECENT_STEPS:]
 
 
-__all__ = ["with_step"]
+__all__ = ["heard", "with_step"]

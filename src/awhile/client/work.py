@@ -16,10 +16,10 @@ from mcp_types import INTERNAL_ERROR
 from awhile.client.clock import wall_clock_ms
 from awhile.client.display import show
 from awhile.client.known import Known, Now
-from awhile.client.steps import with_step
+from awhile.client.steps import heard, with_step
 from awhile.client.wait import Pace
 from awhile.errors import ProtocolFailed, StoreError, Unreachable
-from awhile.tasks import Progress, Status
+from awhile.tasks import Status
 from awhile.wire.v2025_11_25 import with_result
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Work:
             return
         at_ms = wall_clock_ms()
         await self.learn(
-            progress=Progress(at_ms=at_ms, done=progress, total=total, message=message),
+            progress=heard(progress, total, message, at_ms=at_ms),
             steps=with_step(self.known.steps, message, at_ms=at_ms),
         )
 

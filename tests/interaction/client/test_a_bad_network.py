@@ -32,6 +32,7 @@ async def until(handle: Handle, state: State) -> None:
 async def test_a_watch_goes_on_through_whatever_the_network_does(
     doorway: Doorway, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, door: Door
 ) -> None:
+    """Ours: field cases C1, C3 and C4: a cut anywhere loses neither the work nor its result."""
     monkeypatch.setattr(link, "ANSWER_SECONDS", 0.3)
     with anyio.fail_after(30):
         async with connect(doorway.url, ledger=ledger) as server:

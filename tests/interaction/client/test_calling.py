@@ -37,6 +37,7 @@ async def test_a_quick_tool_answers_without_a_handle(url: str, ledger: Ledger) -
 
 
 async def test_call_waits_to_the_end_of_long_work(url: str, ledger: Ledger) -> None:
+    """Ours: field case A19, 2026-07-28: a task, and nobody has to know."""
     async with connect(url, ledger=ledger) as server:
         assert text(await server.call("count", {"steps": 2, "seconds": 0.05})) == "counted to 2"
 

@@ -111,6 +111,7 @@ async def test_an_ending_is_never_missed_because_nothing_was_pushed(
 
 
 async def test_a_server_without_streams_is_asked_for_one_once() -> None:
+    """Ours: field case C5: a server may have them switched off."""
     script, pushes = Script([task("working")] * 20 + [FINISHED]), Pushes(refusal)
     async with connect(pushing(script, pushes), ledger=None) as server:
         for _ in range(3):
@@ -214,6 +215,7 @@ async def test_C6_starts_in_quick_succession_share_streams() -> None:
 
 
 async def test_a_broken_stream_is_opened_again(doorway: Doorway) -> None:
+    """Ours: field case C3: what was lost on it is told by the next."""
     with anyio.fail_after(20):
         async with connect(doorway.url, ledger=None) as server:
             handle = await server.start("count", {"steps": 30, "seconds": 0.1})

@@ -289,6 +289,32 @@ async def test_A23_a_status_notice_wakes_whoever_waits() -> None:
         assert await text_of(handle) == "done"
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_A23_nobody_asks_after_the_end(stopped: bool) -> None:
+    """Ours: field case A23, 2025-11-25: whether it came by itself or by a cancel."""
+    end = legacy_task("cancelled" if stopped else "completed")
+    peer = Scripted(legacy_task("working"), end, after_cancel=[end])
+    async with connect(peer, ledger=None) as server:
+        handle = await server.start("work")
+        async with anyio.create_task_group() as watches:
+            for _ in range(3):
+                watches.start_soon(_watched, handle)
+            if stopped:
+                await handle.cancel()
+        asked = peer.count("tasks/get")
+        for _ in range(3):
+            await _watched(handle)
+            await server.list_tools()
+        with anyio.move_on_after(0.3):  # six times its rhythm
+            await anyio.sleep_forever()
+        assert peer.count("tasks/get") == asked
+
+
+async def _watched(handle: Handle) -> None:
+    async for _ in handle.watch():
+        pass
+
+
 class Asking(Scripted):
     """Asks once ``tasks/result`` is open, and goes on with the answer."""
 

@@ -171,6 +171,7 @@ def without_tasks() -> MCPServer[Any]:
 
 
 async def test_a_server_without_tasks_is_watched_through_its_progress() -> None:
+    """Ours: field cases A19 and B1: a host-side client without any task to hold."""
     async with connect(without_tasks(), ledger=None) as server:
         handle = await server.start("measure")
         assert handle.id is None
