@@ -265,7 +265,7 @@ async def test_a_drained_replica_leaves_new_work_to_others(fleet: Fleet) -> None
             await module.tasks.drain()
             assert not await module.tasks.ready()
             task_id = await leaving.start("slow", number=1)
-            assert (await one.get(task_id))["statusMessage"] == "Waiting to start."
+            assert (await one.get(task_id))["statusMessage"].startswith("Waiting to start")
     assert fleet.began == []
 
 
