@@ -30,7 +30,7 @@ from urllib.parse import quote, urlencode
 import psutil
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
 USERS = ("postgres", "nobody")
@@ -45,18 +45,20 @@ import os, pathlib, shutil, signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 folder = pathlib.Path(sys.argv[1])
 sys.stdin.buffer.read()
-try:
-    pid = int((folder / "data" / "postmaster.pid").read_text().split()[0])
-    os.kill(pid, signal.SIGQUIT)
-    while True:
-        os.kill(pid, 0)
-        if pathlib.Path(f"/proc/{pid}/stat").exists():
-            state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-            if state == "Z":
-                break
-        time.sleep(0.01)
-except (OSError, ValueError, IndexError):
-    pass
+for file in [*folder.glob("*.pid"), folder / "data" / "postmaster.pid"]:
+    try:
+        pid = int(file.read_text().split()[0])
+        os.kill(pid, signal.SIGCONT)
+        os.kill(pid, signal.SIGQUIT)
+        while True:
+            os.kill(pid, 0)
+            if pathlib.Path(f"/proc/{pid}/stat").exists():
+                state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+                if state == "Z":
+                    break
+            time.sleep(0.01)
+    except (OSError, ValueError, IndexError):
+        pass
 shutil.rmtree(folder, ignore_errors=True)
 """
 """Waits for the end of its standard input, whose other end dies with the starter."""
@@ -196,6 +198,17 @@ class Cluster:
         """A store's URL, in a schema of that name or of a new one."""
         return store_url(self.dsn(port=port), schema, **options)
 
+    def popen(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a program as the user the cluster runs as."""
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            **self._account,
+        )
+
     def log(self) -> str:
         """What the server has said."""
         file = self.folder / "log"
@@ -250,6 +263,51 @@ class Cluster:
             raise RuntimeError(f"{program} failed:\n{done.stdout}{done.stderr}")
 
 
+class Bouncer:
+    """A PgBouncer in transaction mode before a cluster, which ends it with itself."""
+
+    def __init__(self, cluster: Cluster, *, pool_size: int = 3) -> None:
+        """Start it, and wait until it takes connections.
+
+        Raises `RuntimeError` where PgBouncer is not installed.
+        """
+        program = bouncer_program()
+        if program is None:
+            raise RuntimeError("No pgbouncer was found; `scripts/set-up postgres` installs it.")
+        self.port = _free_port()
+        config, users = cluster.folder / "bouncer.ini", cluster.folder / "bouncer.users"
+        users.write_text(f'"{cluster.user}" "{cluster.password}"\n')
+        config.write_text(
+            f"[databases]\n* = host=127.0.0.1 port={cluster.port}\n"
+            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {self.port}\n"
+            f"unix_socket_dir =\npidfile = {cluster.folder / 'bouncer.pid'}\n"
+            f"auth_type = plain\nauth_file = {users}\npool_mode = transaction\n"
+            f"default_pool_size = {pool_size}\n"
+        )
+        self._process = cluster.popen([program, "-q", str(config)])
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+            except OSError:
+                time.sleep(0.02)
+            else:
+                return
+        raise RuntimeError("PgBouncer does not start.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(PATIENCE_SECONDS)
+
+
+def bouncer_program() -> str | None:
+    """PgBouncer's program on this machine, or None."""
+    return shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
 def store_url(dsn: str, schema: str | None = None, **options: str) -> str:
     """A store's URL on a server, in a schema of that name or of a new one."""
     asked = {"schema": schema or f"test_{secrets.token_hex(6)}", **options}
@@ -285,4 +343,4 @@ def _free_port() -> int:
         return one.getsockname()[1]
 
 
-__all__ = ["Cluster", "binaries", "store_url"]
+__all__ = ["Bouncer", "Cluster", "binaries", "bouncer_program", "store_url"]

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from checks.postgres import Cluster, binaries, store_url
+from checks.postgres import Cluster, binaries, bouncer_program, store_url
 
 # Here, before anything imports it: only then do the shipped suite's asserts say what they saw.
 pytest.register_assert_rewrite("awhile.testing")
@@ -30,6 +30,11 @@ NO_BROWSER = (
 NO_POSTGRES = (
     "{} tests on PostgreSQL did NOT run: its programs were not found. Install them "
     f"(`scripts/set-up postgres` says how), or name a database of yours in {POSTGRES}."
+)
+
+NO_BOUNCER = (
+    "{} tests behind PgBouncer did NOT run: it was not found. "
+    "`scripts/set-up postgres` installs it."
 )
 
 left_out = pytest.StashKey[dict[str, int]]()
@@ -101,6 +106,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.get_closest_marker("postgres")
             and (not os.environ.get(POSTGRES) or "own_cluster" in getattr(item, "fixturenames", ()))
         )
+    if not bouncer_program():
+        missing[NO_BOUNCER] = lambda item: item.get_closest_marker("pgbouncer")
     for words, concerns in missing.items():
         without = [item for item in items if concerns(item)]
         if without:

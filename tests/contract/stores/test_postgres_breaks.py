@@ -1,0 +1,300 @@
+"""A PostgreSQL store whose connections, or whose server, break: nothing is lost, nor done twice."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Generator
+
+import anyio
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from awhile.errors import StoreError
+from awhile.stores.open import open_store
+from awhile.stores.postgres import PostgresStore, connections
+from awhile.tasks import Status
+from awhile.tasks import events as ev
+from awhile.testing.store_case import AT, PATIENCE_SECONDS, kinds, task, wait_for
+from checks.postgres import Bouncer, Cluster
+from tests.contract.stores.proxy import Proxy
+
+pytestmark = [pytest.mark.anyio, pytest.mark.postgres]
+
+
+async def until(true: Callable[[], Awaitable[bool]]) -> None:
+    """Wait, bounded, until it is."""
+    with anyio.fail_after(PATIENCE_SECONDS):
+        while not await true():  # noqa: ASYNC110 - what it waits for is in another process
+            await anyio.sleep(0.02)
+
+
+def end_sessions(dsn: str, name: str) -> int:
+    """Have the server end every session of an application; returns how many."""
+    with psycopg.connect(dsn, autocommit=True) as on:
+        ended = on.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s",
+            [name],
+        )
+        return len(ended.fetchall())
+
+
+def listening(dsn: str, name: str) -> bool:
+    """Whether a session of that application waits for rings."""
+    with psycopg.connect(dsn) as on:
+        found = on.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE application_name = %s AND query LIKE 'LISTEN%%'",
+            [name],
+        )
+        return found.fetchone() != (0,)
+
+
+async def test_ended_sessions_are_replaced_and_what_was_missed_is_read(postgres_url: str) -> None:
+    """Ours: reads, writes and watches go on; the listening session comes back as well."""
+    dsn = postgres_url.partition("?")[0]
+
+    async def listens() -> bool:
+        return listening(dsn, "cut")
+
+    async with (
+        PostgresStore.from_url(f"{postgres_url}&application_name=cut") as store,
+        open_store(postgres_url) as second,
+        store.watch() as watch,
+    ):
+        await until(listens)
+        for _ in range(3):
+            ended = end_sessions(dsn, "cut")
+            assert ended >= 2
+            meanwhile = await second.create(task())
+            mine = await store.create(task())
+            assert await store.get(meanwhile.task_id) == meanwhile
+            both = {meanwhile.task_id, mine.task_id}
+            assert await wait_for(watch, both) == both
+            await until(listens)
+        one = await second.create(task())
+        assert await wait_for(watch, [one.task_id]) == {one.task_id}
+
+
+async def test_a_killed_server_that_comes_back_has_lost_nothing_confirmed(
+    own_cluster: Cluster,
+) -> None:
+    """Ours: kill -9 of PostgreSQL under 8 callers, who wait for it; each task is there once."""
+    url = own_cluster.url()
+    confirmed: set[str] = set()
+    over = anyio.Event()
+
+    async def create(on: PostgresStore) -> None:
+        while not over.is_set():
+            confirmed.add((await on.create(task())).task_id)
+
+    async def enough(more: int) -> None:
+        goal = len(confirmed) + more
+
+        async def reached() -> bool:
+            return len(confirmed) >= goal
+
+        await until(reached)
+
+    async with PostgresStore.from_url(url) as store, store.watch() as watch:
+        reported: set[str] = set()
+
+        async def follow() -> None:
+            while not over.is_set() or confirmed - reported:
+                reported.update(await watch.wait(1))
+
+        with anyio.fail_after(3 * PATIENCE_SECONDS):
+            async with anyio.create_task_group() as callers:
+                callers.start_soon(follow)
+                for _ in range(8):
+                    callers.start_soon(create, store)
+                await enough(50)
+                await anyio.to_thread.run_sync(own_cluster.kill)
+                await anyio.to_thread.run_sync(own_cluster.start)
+                await enough(50)
+                over.set()
+        kept = {one.task_id for one in await store.find(owner="ada", limit=100_000)}
+        assert kept == confirmed == reported
+        for task_id in confirmed:
+            assert kinds(await store.history(task_id)) == ["Created"]
+
+
+async def test_a_server_that_stays_away_is_named_and_nothing_hangs(
+    own_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: readers, writers and subscribers get a StoreError once the patience is over."""
+    for module in ("connections", "writer"):
+        monkeypatch.setattr(f"awhile.stores.postgres.{module}.GIVE_UP_SECONDS", 0.3)
+    async with PostgresStore.from_url(own_cluster.url()) as store:
+        one = await store.create(task())
+        await anyio.to_thread.run_sync(own_cluster.shut_down)
+        began = time.monotonic()
+        for use in (store.get(one.task_id), store.create(task()), store.find(owner="ada")):
+            with pytest.raises(StoreError, match=r"cannot be reached|starting or stopping"):
+                await use
+        with pytest.raises(StoreError):
+            async with store.watch():
+                pass
+        assert time.monotonic() - began < PATIENCE_SECONDS
+        await anyio.to_thread.run_sync(own_cluster.start)
+        assert await store.get(one.task_id) == one
+
+
+# --- replies that are lost ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def dsn_behind(postgres_url: str) -> Callable[[Proxy], str]:
+    """The same store by way of a proxy."""
+    port = conninfo_to_dict(postgres_url.partition("?")[0])["port"]
+    return lambda proxy: postgres_url.replace(f":{port}/", f":{proxy.port}/") + "&listen=off"
+
+
+@pytest.fixture
+def port(postgres_url: str) -> int:
+    """Where the server is."""
+    given = conninfo_to_dict(postgres_url.partition("?")[0])
+    return int(given["port"] or 5432)
+
+
+CREATING, CHANGING, COMMITTING = b"ON CONFLICT DO NOTHING", b"AND task.xmin =", b"COMMIT"
+"""What is in the statements whose replies get lost."""
+
+
+async def lose_the_reply(
+    proxy: Proxy, statement: bytes, act: Callable[[], Awaitable[object]]
+) -> None:
+    """Run ``act`` so that the server does what it asks, and the answer to it is lost."""
+    proxy.lose_reply_to = statement
+
+    async def cut() -> None:
+        await proxy.lost_a_reply.wait()
+        proxy.lose_reply_to = None
+        proxy.cut()
+
+    with anyio.fail_after(2 * PATIENCE_SECONDS):
+        async with anyio.create_task_group() as both:
+            both.start_soon(cut)
+            await act()
+
+
+async def test_a_create_whose_reply_was_lost_is_kept_once(
+    port: int, dsn_behind: Callable[[Proxy], str]
+) -> None:
+    async with Proxy(port) as proxy, PostgresStore.from_url(dsn_behind(proxy)) as store:
+        one = task()
+
+        async def create() -> None:
+            assert (await store.create(one)).task_id == one.task_id
+
+        await lose_the_reply(proxy, CREATING, create)
+        assert kinds(await store.history(one.task_id)) == ["Created"]
+        with pytest.raises(StoreError, match="has a task"):
+            await store.create(one)
+
+
+async def test_an_event_whose_reply_was_lost_happens_once_and_is_confirmed(
+    port: int, dsn_behind: Callable[[Proxy], str]
+) -> None:
+    """Ours: it is not refused as having come too late, although the task has ended by it."""
+    async with Proxy(port) as proxy, PostgresStore.from_url(dsn_behind(proxy)) as store:
+        one = await store.create(task(worker="w1"))
+
+        async def complete() -> None:
+            done = ev.Completed(generation=1, result={"rows": 3})
+            after = await store.append(one.task_id, done, AT + 1)
+            assert (after.status, after.result) == (Status.COMPLETED, {"rows": 3})
+
+        await lose_the_reply(proxy, CHANGING, complete)
+        assert kinds(await store.history(one.task_id)) == ["Created", "Completed"]
+
+
+@pytest.mark.parametrize("lost", [CHANGING, COMMITTING])
+async def test_a_claim_whose_reply_was_lost_is_told_after_all(
+    port: int, dsn_behind: Callable[[Proxy], str], lost: bytes
+) -> None:
+    """Ours: else the task would wait for a lease to run out that nobody holds."""
+    async with Proxy(port) as proxy, PostgresStore.from_url(dsn_behind(proxy)) as store:
+        one = await store.create(task())
+
+        async def claim() -> None:
+            [got] = await store.claim(
+                worker="w1", tools=["report"], at_ms=AT, until_ms=AT + 9, limit=1
+            )
+            assert (got.task_id, got.attempt, got.generation) == (one.task_id, 1, 1)
+
+        await lose_the_reply(proxy, lost, claim)
+        assert kinds(await store.history(one.task_id)) == ["Created", "Claimed"]
+
+
+async def test_a_silent_connection_is_given_up(
+    port: int, dsn_behind: Callable[[Proxy], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a network that swallows everything looks like a server that thinks for ever."""
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.3)
+    async with Proxy(port) as proxy, PostgresStore.from_url(dsn_behind(proxy)) as store:
+        one = await store.create(task())
+        proxy.silent = True
+
+        async def heal() -> None:
+            await proxy.lost_a_reply.wait()
+            proxy.silent = False
+
+        with anyio.fail_after(PATIENCE_SECONDS):
+            async with anyio.create_task_group() as both:
+                both.start_soon(heal)
+                assert await store.get(one.task_id) == one
+
+
+# --- poolers ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bouncer(postgres_cluster: Cluster) -> Generator[Bouncer]:
+    """A PgBouncer in transaction mode before the cluster."""
+    with Bouncer(postgres_cluster) as started:
+        yield started
+
+
+@pytest.mark.pgbouncer
+async def test_behind_pgbouncer_a_store_says_that_it_polls_and_works(
+    postgres_cluster: Cluster,
+    bouncer: Bouncer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Ours: in transaction mode LISTEN is taken and forgotten, as prepared statements are."""
+    monkeypatch.setattr("awhile.stores.postgres.listener.TRIAL_SECONDS", 0.5)
+    caplog.set_level(logging.WARNING, "awhile.stores.postgres")
+    url = postgres_cluster.url()
+    behind = url.replace(f":{postgres_cluster.port}/", f":{bouncer.port}/")
+    async with (
+        PostgresStore.from_url(behind) as store,
+        PostgresStore.from_url(url) as direct,
+        store.watch() as watch,
+    ):
+
+        async def told() -> bool:
+            return "LISTEN does not work there" in caplog.text
+
+        await until(told)
+        for _ in range(20):
+            one = await direct.create(task(worker="w1"))
+            assert await wait_for(watch, [one.task_id]) == {one.task_id}
+            done = ev.Completed(generation=1, result={})
+            await store.append(one.task_id, done, AT + 1)
+            assert await wait_for(watch, [one.task_id]) == {one.task_id}
+        async with anyio.create_task_group() as callers:
+            for _ in range(200):
+                callers.start_soon(store.create, task(owner="eve"))
+        assert len(await store.find(owner="eve", limit=1000)) == 200
+        assert (
+            len(
+                await store.claim(
+                    worker="w", tools=["report"], at_ms=AT, until_ms=AT + 9, limit=300
+                )
+            )
+            == 200
+        )
+    assert caplog.text.count("LISTEN does not work there") == 1
