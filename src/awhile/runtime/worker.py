@@ -14,6 +14,7 @@ import anyio
 
 from awhile.errors import AwhileError, SettingsError, StoreError
 from awhile.processes.shield import shielded
+from awhile.runtime.attempt import attempt
 from awhile.runtime.bell import Bell
 from awhile.runtime.limits import unseen_ms
 from awhile.runtime.running import Running
@@ -128,6 +129,7 @@ class Worker:
                 f"lease_seconds is {lease_seconds!r}: every lease would be lost at once; "
                 "use a positive number of seconds."
             )
+        self.slots = slots
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self._store = store
         self._program = program
@@ -138,7 +140,7 @@ class Worker:
         self._lease_ms = round((lease_seconds - self._look_seconds) * 1000)
         self._drain_seconds = drain_seconds
         self._claims = claims
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._kept: dict[str, Running] = {}
         self._all: set[Running] = set()
         self._look = Bell()
@@ -149,7 +151,7 @@ class Worker:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[Worker]:
         """Work while the block runs. On leaving it, what runs is stopped and handed back."""
-        self._renewed_ms = self._now_ms()
+        self._renewed_ms = self.now_ms()
         async with anyio.create_task_group() as bodies:
             self._tasks = bodies
             async with anyio.create_task_group() as keeping:
@@ -181,6 +183,11 @@ class Worker:
         with anyio.move_on_after(seconds):
             while running := next(iter(self._all), None):
                 await running.gone.wait()
+
+    @property
+    def bodies(self) -> int:
+        """How many bodies run here."""
+        return len(self._all)
 
     def free(self, owner: str) -> bool:
         """Whether a body of this owner could start right now."""
@@ -257,7 +264,7 @@ class Worker:
     # --- inside ---------------------------------------------------------------------------
 
     def _lease(self) -> Lease:
-        return Lease(worker=self.name, until_ms=self._now_ms() + self._lease_ms)
+        return Lease(worker=self.name, until_ms=self.now_ms() + self._lease_ms)
 
     def _spawn(
         self,
@@ -278,7 +285,7 @@ class Worker:
             body,
             owner=owner,
             store=self._store,
-            now_ms=self._now_ms,
+            now_ms=self.now_ms,
             limits=self._program.limits(tool),
             may_ask=may_ask,
             stop=self._program.stop(tool),
@@ -287,12 +294,13 @@ class Worker:
             running.attach(record)
             self._kept[record.task_id] = running
         self._all.add(running)
-        self._tasks.start_soon(self._live, running)
+        self._tasks.start_soon(self._live, running, tool)
         return running
 
-    async def _live(self, running: Running) -> None:
+    async def _live(self, running: Running, tool: str) -> None:
         try:
-            await running.live()
+            with attempt(running, tool, self.name):
+                await running.live()
         finally:
             self._all.discard(running)
             record = running.record
@@ -350,7 +358,7 @@ class Worker:
                 return
 
     async def _claim_some(self, limit: int) -> Sequence[TaskRecord]:
-        now = self._now_ms()
+        now = self.now_ms()
         claimed = await self._store.claim(
             worker=self.name,
             tools=self._program.tools if self._claims else (),
@@ -364,7 +372,7 @@ class Worker:
             if not self._slots.take(record.owner):
                 # A call took the place while the store was claiming.
                 released = ev.Released(generation=record.generation, how=StoppedHow.NEVER_STARTED)
-                await self._store.append(record.task_id, released, self._now_ms())
+                await self._store.append(record.task_id, released, self.now_ms())
                 continue
             self._spawn(
                 self._program.body(record) if _may_begin(record, now) else _nothing,
@@ -382,7 +390,7 @@ class Worker:
             await self._renew_all()
 
     async def _renew_all(self) -> None:
-        now = self._now_ms()
+        now = self.now_ms()
         if now - self._renewed_ms > self._lease_ms:
             self._take_nothing_before_ms = now + self._lease_ms // 2
         held = [
@@ -406,16 +414,16 @@ class Worker:
 
         A machine that slept wakes all its workers at once; none of them is lost.
         """
-        if self._now_ms() - self._renewed_ms > self._lease_ms:
+        if self.now_ms() - self._renewed_ms > self._lease_ms:
             await self._renew_all()
-        wait_ms = self._take_nothing_before_ms - self._now_ms()
+        wait_ms = self._take_nothing_before_ms - self.now_ms()
         # Bounded, for a clock that was set back meanwhile.
         await anyio.sleep(max(0, min(wait_ms, self._lease_ms // 2)) / 1000)
 
     async def _sweep(self) -> None:
         while True:
             try:
-                while await self._store.sweep(at_ms=self._now_ms()):
+                while await self._store.sweep(at_ms=self.now_ms()):
                     pass
             except AwhileError:
                 logger.exception("Expired tasks could not be deleted; trying again later.")

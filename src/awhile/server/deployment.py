@@ -10,6 +10,7 @@ from awhile.stores.bounds import Bounds
 from awhile.stores.open import open_store
 
 if TYPE_CHECKING:
+    from awhile.server.operating import Operating
     from awhile.stores.contract import Store
 
 
@@ -25,6 +26,7 @@ class Deployment:
     max_queued: int | None
     max_queued_per_owner: int | None
     max_running_per_owner: int | None
+    operating: Operating
 
     def __post_init__(self) -> None:
         if isinstance(self.store, str):

@@ -105,6 +105,11 @@ class Listening:
             self._streams.discard(stream)
         return {"resultType": "complete", "_meta": stream.meta}
 
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return len(self._streams)
+
     def close(self) -> None:
         """End every stream, open or still to come, with its result: this process is about to."""
         self._closed = True

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from awhile.runtime.ending import Returned
 from awhile.server.endings import ending_of
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
+from awhile.telemetry import traces
 from awhile.wire.v2026_07_28 import PROTOCOL_VERSION
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def kept_of_request(
     if named := {name: sent[name] for name in headers if name in sent}:
         kept[HEADERS] = named
     params = ctx.params or {}
+    kept |= traces.carried()
     if rounds := {name: params[name] for name in OF_ROUNDS if params.get(name) is not None}:
         kept[ROUNDS] = rounds
     return kept

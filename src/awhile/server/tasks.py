@@ -21,6 +21,7 @@ from awhile.server.deployment import Deployment
 from awhile.server.extension import TasksExtension
 from awhile.server.listen import Listening
 from awhile.server.middleware import TasksMiddleware
+from awhile.server.operating import Operating, operated
 from awhile.server.options import Rerun, TaskSupport, ToolOptions
 from awhile.server.program import ServerProgram
 from awhile.server.publishing import StoreBus
@@ -29,6 +30,7 @@ from awhile.server.v2025 import Era2025
 from awhile.server.waiting import Waiting
 from awhile.server.wrap import run_parameters, wrapped
 from awhile.tasks.record import DEFAULT_KEEP_MS
+from awhile.telemetry.observed import observed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
@@ -132,6 +134,7 @@ class Tasks:
             max_queued=max_queued,
             max_queued_per_owner=max_queued_per_owner,
             max_running_per_owner=max_running_per_owner,
+            operating=Operating(),
         )
         self.draining = False
         self._now_ms = now_ms
@@ -189,6 +192,11 @@ class Tasks:
         """End every open listen stream with its result, because the process is about to end."""
         if self._listening is not None:
             self._listening.close()
+
+    @property
+    def listeners(self) -> int:
+        """How many listen streams are open."""
+        return 0 if self._listening is None else self._listening.count
 
     async def ready(self) -> bool:
         """Whether this process does what it is for: it is not ending, and its store answers."""
@@ -407,7 +415,7 @@ class Tasks:
         where = self._deployment
         self.draining = False
         async with AsyncExitStack() as stack:
-            store = await stack.enter_async_context(where.unopened())
+            store = await stack.enter_async_context(observed(where.unopened()))
             worker = Worker(
                 store,
                 ServerProgram(server, self._tools, state),
@@ -431,4 +439,5 @@ class Tasks:
             structured = [one.name for one in tools if one.output_schema]
             self._calls.open(store, worker, structured, works_here=where.slots > 0)
             stack.callback(self._calls.close)
+            await stack.enter_async_context(operated(self, store, worker, self._tools))
             yield

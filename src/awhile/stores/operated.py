@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 OURS = "awhile:"
 """How the owners begin whose rows are messages between our own processes, nobody's tasks."""
 
+QUEUED, STOPPING = "queued", "stopping"
+"""What `Count.state` says beside the statuses."""
+
 RECENT_CHANGES = 1000
 """How many of the last changes are looked through for endings."""
 
@@ -26,7 +29,7 @@ RECENT_CHANGES = 1000
 class Count:
     """How many living tasks of one tool are in one state.
 
-    ``state``: ``queued`` (nobody has it), ``stopping`` (its stop was asked, and it has not stopped
+    ``state``: `QUEUED` (nobody has it), `STOPPING` (its stop was asked, and it has not stopped
     yet), else the task's status.
     """
 
@@ -121,7 +124,9 @@ class TellsOfLost(Protocol):
 
 __all__ = [
     "OURS",
+    "QUEUED",
     "RECENT_CHANGES",
+    "STOPPING",
     "Count",
     "Line",
     "Notice",

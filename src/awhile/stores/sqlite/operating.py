@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from awhile.stores.operated import OURS, RECENT_CHANGES, Count, Line, Notice, Overview
+from awhile.stores.operated import OURS, QUEUED, RECENT_CHANGES, Count, Line, Notice, Overview
 from awhile.stores.rows import from_row
 from awhile.stores.statements import named_statements
 
@@ -22,7 +22,7 @@ OPERATING = named_statements(
 def overview(on: Connection, limit: int) -> Overview:
     """See `Operated.overview`."""
     waiting = [
-        Count(tool=tool, state="queued", tasks=tasks, oldest_ms=oldest_ms)
+        Count(tool=tool, state=QUEUED, tasks=tasks, oldest_ms=oldest_ms)
         for tool, tasks, oldest_ms in on.rows(OPERATING["waiting_by_tool"])
     ]
     held = [
