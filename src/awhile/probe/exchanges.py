@@ -158,7 +158,7 @@ class Exchange:
         """What came back, in one phrase."""
         http = "" if self.status is None else f"HTTP {self.status}, "
         if (error := self.error) is not None:
-            words = short(error.get("message", ""))
+            words = short(str(error.get("message", ""))).rstrip(".")
             return f"{http}error {error.get('code')}: {words}"
         if self.result is not None:
             return f"{http}a result: {short(self.result)}"

@@ -14,7 +14,7 @@ from awhile.probe.exchanges import Exchange, Secrets, as_object
 from awhile.probe.grades import WORST_FIRST, Finding, Grade
 from awhile.probe.limits import Limits
 from awhile.probe.measures.evidence import Seen
-from awhile.probe.measures.plan import Gathered, Say, gather
+from awhile.probe.measures.plan import ERAS, Gathered, Say, gather
 from awhile.probe.targets import Target, Trial
 
 
@@ -78,6 +78,7 @@ async def probe(
     trial: Trial | None = None,
     limits: Limits | None = None,
     *,
+    eras: Sequence[str] = ERAS,
     say: Say = lambda _line: None,
     stop: anyio.Event | None = None,
 ) -> Report:
@@ -90,13 +91,14 @@ async def probe(
         target: the server.
         trial: a tool that may be called several times and cancelled.
         limits: the bounds of requests and time.
+        eras: the protocol revisions to look at.
         say: called with what is about to be done.
         stop: set it to end early; the report then has what was found until then.
 
     Raises:
         Unreachable: nothing answers there.
     """
-    gathered = Gathered(target, trial, limits or Limits())
+    gathered = Gathered(target, trial, limits or Limits(), eras)
     await gather(gathered, say, stop)
     return judge(gathered)
 

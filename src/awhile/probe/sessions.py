@@ -37,6 +37,15 @@ class Made:
     ended: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that is about to be sent."""
+
+    exchange: Exchange
+    headers: dict[str, str]
+    """Those really sent; the exchange has them without secrets."""
+
+
 @dataclass(slots=True)
 class Log:
     """What all callers of one probe share."""
@@ -70,8 +79,7 @@ class Session:
         """Whether the server can tell this caller from another."""
         return any(name.lower() in ("authorization", "cookie") for name in self._given)
 
-    @asynccontextmanager
-    async def open(
+    def prepare(
         self,
         method: str,
         params: Json,
@@ -81,8 +89,8 @@ class Session:
         token: str | None = None,
         headers: Mapping[str, str | None] | None = None,
         verb: str = "POST",
-    ) -> AsyncGenerator[tuple[Exchange, AsyncIterator[Frame]]]:
-        """Send one request and hand out its frames as they come.
+    ) -> Prepared:
+        """One request, counted and kept, to be sent by `opened`.
 
         ``headers`` replaces headers, or leaves them out (None).
 
@@ -113,11 +121,17 @@ class Session:
             verb=verb,
         )
         self.log.exchanges.append(exchange)
+        return Prepared(exchange, sent)
+
+    @asynccontextmanager
+    async def opened(self, prepared: Prepared) -> AsyncGenerator[AsyncIterator[Frame]]:
+        """Send it, and hand out its frames as they come."""
+        exchange = prepared.exchange
         try:
-            async with self.channel.open(exchange, sent) as frames:
-                yield exchange, frames
+            async with self.channel.open(exchange, prepared.headers) as frames:
+                yield frames
         finally:
-            self._note(exchange, method)
+            self._note(exchange)
 
     async def ask(
         self,
@@ -137,24 +151,22 @@ class Session:
             Spent: a bound was reached.
         """
         limit = self.log.budget.limits.answer_seconds if seconds is None else seconds
-        kept: Exchange | None = None
+        prepared = self.prepare(method, params, purpose, **how)
+        exchange = prepared.exchange
         with anyio.move_on_after(limit) as waiting:
-            async with self.open(method, params, purpose, **how) as (exchange, frames):
-                kept = exchange
+            async with self.opened(prepared) as frames:
                 async for frame in frames:
                     if frame is exchange.answer_frame:
                         if not to_the_end:
-                            exchange.ending = "answered"
                             break
                         waiting.deadline = anyio.current_time() + AFTERWARDS_SECONDS
                     elif frame.message is not None:
                         await self.reply(frame)
-        assert kept is not None
-        if kept.answer:
-            kept.ending = "answered"
+        if exchange.answer:
+            exchange.ending = "answered"
         elif waiting.cancelled_caught:
-            kept.ending = "timed out"
-        return kept
+            exchange.ending = "timed out"
+        return exchange
 
     async def reply(self, frame: Frame) -> None:
         """Answer what a server of 2025-11-25 asks of its client: nobody is here to say yes."""
@@ -224,9 +236,9 @@ class Session:
             pause = min(view.poll_ms or 500, 1000) if view else 500
             await anyio.sleep(max(pause, 20) / 1000)
 
-    def _note(self, exchange: Exchange, method: str) -> None:
+    def _note(self, exchange: Exchange) -> None:
         """Know every task that was made, as soon as its id is known, and every ending."""
-        result = exchange.result
+        method, result = exchange.request.get("method"), exchange.result
         if result is None:
             return
         if method == "tools/call":
@@ -260,4 +272,4 @@ def capabilities_of(exchange: Exchange | None) -> Json:
     return as_object((result or {}).get("capabilities"))
 
 
-__all__ = ["Log", "Made", "Session", "capabilities_of", "new_token", "unknown_id"]
+__all__ = ["Log", "Made", "Prepared", "Session", "capabilities_of", "new_token", "unknown_id"]

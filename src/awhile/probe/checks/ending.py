@@ -117,15 +117,16 @@ def result_read_twice(seen: Seen) -> Verdict:
     watched, end = _ended(seen)
     if seen.era == LEGACY:
         return _read_by_result(watched)
-    texts = {
-        json.dumps([view.task.get("result"), view.task.get("error")], sort_keys=True)
-        for view in (end, *watched.after)
-    }
     if not watched.after:
         raise Missing("it was not looked at again")
+    looks = [view for view in watched.seen if view.ended]
+    texts = {
+        json.dumps([view.task.get("result"), view.task.get("error")], sort_keys=True)
+        for view in looks
+    }
     if len(texts) > 1:
-        return bad("It was not the same again.", end, *watched.after)
-    return good(f"{len(watched.after) + 1} looks got the same.", end, watched.after[-1])
+        return bad("It was not the same again.", *looks)
+    return good(f"{len(looks)} looks got the same.", end, watched.after[-1])
 
 
 def _read_by_result(watched: Watched) -> Verdict:

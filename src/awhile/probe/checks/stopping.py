@@ -23,6 +23,18 @@ from awhile.probe.measures.watching import NO_KEY
 from awhile.probe.views import View
 
 
+def _cancelled(seen: Seen) -> Stopped:
+    """The run that was cancelled while it was under way.
+
+    Raises:
+        Missing: there is none.
+    """
+    stopped = seen.stopped.needed
+    if stopped.before and stopped.before[-1].ended:
+        raise Missing("the tool is too quick to be cancelled", applicable=False)
+    return stopped
+
+
 @check(
     "cancel-acknowledged",
     "A cancel is answered as its era asks.",
@@ -32,7 +44,7 @@ from awhile.probe.views import View
     legacy=old_tasks("Task Cancellation"),
 )
 def cancel_acknowledged(seen: Seen) -> Verdict:
-    stopped = seen.stopped.needed
+    stopped = _cancelled(seen)
     cancel = stopped.cancel
     took = round(cancel.took_ms or 0)
     if cancel.result is None:
@@ -51,9 +63,28 @@ def _after(stopped: Stopped, view: View) -> float:
     return (view.at_ms - stopped.cancel.sent_at_ms) / 1000
 
 
-def _ends(stopped: Stopped) -> Verdict:
+UNTOUCHED = 0.9
+"""From this part of its natural time on, a run counts as not shortened."""
+
+
+def _ends(stopped: Stopped, natural_ms: float | None = None) -> Verdict:
     cancel, ending = stopped.cancel, stopped.ending
     if ending is not None:
+        whole = ending.at_ms - stopped.created.sent_at_ms
+        early = cancel.sent_at_ms - stopped.created.sent_at_ms
+        if (
+            natural_ms is not None
+            and ending.status == "completed"
+            and early < natural_ms * 0.7
+            and whole >= natural_ms * UNTOUCHED
+        ):
+            return bad(
+                f"It ran to its end, {_after(stopped, ending):.1f} s later, as if nothing had been "
+                "asked.",
+                cancel,
+                ending,
+                grade=Grade.DIFFERS,
+            )
         seconds = _after(stopped, ending)
         words = f"{ending.status!r}, {seconds:.2f} s after the cancel."
         return good(words, cancel, ending, seconds=round(seconds, 3), status=ending.status)
@@ -75,10 +106,13 @@ def _ends(stopped: Stopped) -> Verdict:
     legacy=old_tasks("Task Cancellation"),
 )
 def cancel_ends_the_task(seen: Seen) -> Verdict:
-    stopped = seen.stopped.needed
+    stopped = _cancelled(seen)
     if stopped.asked:
         raise Missing("it waited for an answer; see cancel-while-asking", applicable=False)
-    return _ends(stopped)
+    watched = seen.watched.found
+    end = None if watched is None else watched.ended
+    natural = end.at_ms - watched.created.sent_at_ms if watched and end else None
+    return _ends(stopped, natural)
 
 
 @check(
@@ -91,7 +125,7 @@ def cancel_ends_the_task(seen: Seen) -> Verdict:
     legacy=old_tasks("Task Cancellation"),
 )
 def cancel_while_asking(seen: Seen) -> Verdict:
-    stopped = seen.stopped.needed
+    stopped = _cancelled(seen)
     if not stopped.asked:
         raise Missing("this tool does not ask", applicable=False)
     return _ends(stopped)
@@ -107,7 +141,7 @@ def cancel_while_asking(seen: Seen) -> Verdict:
     legacy=old_tasks("Task Cancellation"),
 )
 def nothing_moves_after_cancelled(seen: Seen) -> Verdict:
-    stopped = seen.stopped.needed
+    stopped = _cancelled(seen)
     ending = stopped.ending
     if ending is None:
         raise Missing("it did not end")
@@ -146,7 +180,7 @@ def nothing_moves_after_cancelled(seen: Seen) -> Verdict:
     legacy=old_tasks("Task Cancellation"),
 )
 def cancel_again(seen: Seen) -> Verdict:
-    stopped = seen.stopped.needed
+    stopped = _cancelled(seen)
     again, ending = stopped.again, stopped.ending
     if again is None or ending is None:
         raise Missing("it did not end")
@@ -221,6 +255,9 @@ def outlives_its_connection(seen: Seen) -> Verdict:
     if returned is None:
         raise Missing("over stdio the server ends with its connection", applicable=False)
     status = (returned.result or {}).get("status")
+    end = seen.watched.found and seen.watched.found.ended
+    if end and status == end.status:
+        return good(f"On a new connection it was {status!r}.", kept.created, returned)
     if returned.result is None or status in ("failed", "cancelled"):
         words = status if returned.result is not None else returned.seen
         return bad(f"On a new connection: {words}.", kept.created, returned)

@@ -44,6 +44,8 @@ def steps_seen(watched: Watched, poller: str) -> list[str]:
 
 
 def _steps(watched: Watched) -> list[str]:
+    if watched.ended is None and watched.asks is None:
+        raise Missing("the run did not end within the bound")
     steps = steps_of(watched)
     if len(steps) < 2:
         raise Missing("its message did not change while it worked", applicable=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
@@ -34,10 +34,14 @@ ERAS = (MODERN, LEGACY)
 class Gathered:
     """All that was gathered at one server."""
 
-    def __init__(self, target: Target, trial: Trial | None, limits: Limits) -> None:
+    def __init__(
+        self, target: Target, trial: Trial | None, limits: Limits, wanted: Sequence[str]
+    ) -> None:
         self.target = target
         self.trial = trial
         self.limits = limits
+        self.wanted = wanted
+        """The eras to look at."""
         self.log = Log(Clock(), Budget(limits), Secrets(target.hidden))
         self.eras: dict[str, Seen] = {}
         self.unserved: dict[str, str] = {}
@@ -61,13 +65,13 @@ async def gather(gathered: Gathered, say: Say, stop: anyio.Event | None = None) 
         async with anyio.create_task_group() as beside:
             if stop is not None:
                 beside.start_soon(_when_stopped, gathered, stop, bounded)
-            for era in ERAS:
+            for era in gathered.wanted:
                 await _one_era(gathered, era, bounded, say)
             beside.cancel_scope.cancel()
     if bounded.cancelled_caught and gathered.stopped_early is None:
         gathered.stopped_early = f"the bound of {limits.seconds:g} s was reached"
     if not gathered.eras and all("cannot be reached" in why for why in gathered.unserved.values()):
-        why = gathered.unserved.get(MODERN, gathered.stopped_early or "nothing was heard")
+        why = next(iter(gathered.unserved.values()), gathered.stopped_early or "nothing was heard")
         raise Unreachable(
             f"{gathered.target.name} does not answer: {why}. Start the server, or correct the "
             "address."

@@ -92,17 +92,15 @@ async def _ask_modern(session: Session, asked: dict[str, Exchange]) -> None:
 async def _listen(session: Session, *, declared: bool) -> Exchange:
     wanted: Json = {"notifications": {"taskIds": [unknown_id()]}}
     how = "" if declared else " without declaring the extension"
-    kept: Exchange | None = None
+    prepared = session.prepare(
+        "subscriptions/listen", wanted, f"listen to a task{how}", declared=declared
+    )
     with anyio.move_on_after(LISTEN_SECONDS):
-        async with session.open(
-            "subscriptions/listen", wanted, f"listen to a task{how}", declared=declared
-        ) as (exchange, frames):
-            kept = exchange
+        async with session.opened(prepared) as frames:
             async for frame in frames:
                 if frame.message is not None:
                     break
-    assert kept is not None
-    return kept
+    return prepared.exchange
 
 
 async def survey_legacy(session: Session) -> Survey | str:

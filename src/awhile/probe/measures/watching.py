@@ -129,17 +129,19 @@ class _Watching:
                 if view.ended or view.status == "input_required":
                     self._over.set()
                     return
+            elif view.ended:
+                return
             else:  # the server may suggest another interval as time goes by
                 interval = max(view.poll_ms or self.seen.pollers[SUGGESTED], SHORTEST_POLL_MS)
                 interval *= factor
 
     async def _last_looks(self) -> None:
         """What every slower poller sees at its next look: how it stands now."""
-        end = self.seen.ended
+        end = self.seen.ended or self.seen.asks
         if end is None:
             return
         for name, views in self.seen.views.items():
-            if name != MEASURING and not (views and views[-1].ended):
+            if name != MEASURING and not (views and views[-1].moment == end.moment):
                 views.append(end)
 
     async def _listen(self, ready: anyio.Event) -> None:
@@ -151,15 +153,15 @@ class _Watching:
                 ):
                     ready.set()
                     return
-                opened = session.open("", {}, "listen for notifications", verb="GET")
+                prepared = session.prepare("", {}, "listen for notifications", verb="GET")
             else:
                 filters: Json = {"notifications": {"taskIds": [self._id]}}
-                opened = session.open("subscriptions/listen", filters, "listen to the task")
-            async with opened as (exchange, frames):
-                self.seen.listened = exchange
+                prepared = session.prepare("subscriptions/listen", filters, "listen to the task")
+            self.seen.listened = prepared.exchange
+            async with session.opened(prepared) as frames:
                 if session.era == LEGACY:
                     ready.set()
-                await self._hear(exchange, frames, ready)
+                await self._hear(prepared.exchange, frames, ready)
         finally:
             ready.set()
 
@@ -176,10 +178,10 @@ class _Watching:
                 await self._session.reply(frame)
 
     async def _wait_for_the_result(self) -> None:
-        async with self._session.open(
-            "tasks/result", {"taskId": self._id}, "wait for the result"
-        ) as (exchange, frames):
-            self.seen.waited = exchange
+        named: Json = {"taskId": self._id}
+        prepared = self._session.prepare("tasks/result", named, "wait for the result")
+        exchange = self.seen.waited = prepared.exchange
+        async with self._session.opened(prepared) as frames:
             async for frame in frames:
                 if frame is exchange.answer_frame:
                     exchange.ending = "answered"
