@@ -34,6 +34,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel, Field
 
+from awhile.runtime.outside import Outside
 from awhile.runtime.run import Run
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
 from tests.interaction.server.peer import (
@@ -262,7 +263,12 @@ class Asked(Run):
             self.questions.append(request)
             return {"action": "accept", "content": {"name": "Ada"}}
 
-        super().__init__(owner="ada", asker=answer)
+        async def no_row(*_: object) -> Any:
+            raise AssertionError("nothing here is done once")
+
+        super().__init__(
+            owner="ada", asker=answer, notes=Outside(row=no_row, note=no_row, stop=None)
+        )
 
 
 class Name(BaseModel):
