@@ -169,6 +169,19 @@ class ToolGone:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    """Somebody who operates the store took the task from the worker that has it, which is alive
+    but stuck; another may claim it. Nothing the first worker still sends is taken any more.
+
+    It may still be working for a while, so only what is declared safe to run again is taken back,
+    unless ``even_if_unsafe``.
+    """
+
+    by: str
+    even_if_unsafe: bool = False
+
+
 Event = (
     Claimed
     | LeaseRenewed
@@ -186,6 +199,7 @@ Event = (
     | StopConfirmed
     | WorkerLost
     | ToolGone
+    | TakenBack
 )
 """Any event."""
 
@@ -205,6 +219,7 @@ __all__ = [
     "Reported",
     "StopConfirmed",
     "Stopped",
+    "TakenBack",
     "ToolGone",
     "WorkerLost",
 ]

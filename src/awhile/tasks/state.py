@@ -59,6 +59,7 @@ TRANSITIONS: Mapping[type[ev.Event], Mapping[Status, frozenset[Status]]] = {
     ev.GaveUp: {_W: frozenset({_STOP}), _I: frozenset({_STOP})},
     ev.WorkerLost: {_W: frozenset({_FAIL, _STOP}), _I: frozenset({_FAIL, _STOP})},
     ev.ToolGone: {_W: frozenset({_FAIL}), _I: frozenset({_FAIL})},
+    ev.TakenBack: {_W: frozenset({_W}), _I: frozenset({_W})},
     ev.StopConfirmed: {
         _DONE: frozenset({_DONE}),
         _FAIL: frozenset({_FAIL}),
@@ -359,6 +360,27 @@ def _tool_gone(record: TaskRecord, event: ev.ToolGone, at_ms: int) -> TaskRecord
     return replace(record, status=Status.FAILED, status_message=words, error=error)
 
 
+def _taken_back(record: TaskRecord, event: ev.TakenBack, at_ms: int) -> TaskRecord:
+    if record.lease is None:
+        raise IllegalEvent("Nobody has this task, so there is nobody to take it from: it waits.")
+    if record.cancel_asked:
+        raise IllegalEvent("This task was asked to stop, so it is not run again.")
+    if record.max_attempts <= 1 and not event.even_if_unsafe:
+        raise IllegalEvent(
+            f"The tool {record.tool!r} is not declared safe to run again, and its work may have "
+            "had effects already. Stop the task instead, or say that it is to be run even so."
+        )
+    return replace(
+        record,
+        status=Status.WORKING,
+        status_message=f"Taken back by an operator. {WAITING_AGAIN}",
+        lease=None,
+        generation=record.generation + 1,  # fences whoever had it, also while nobody has it
+        attempt=record.attempt - 1,  # as for what is handed back: no worker was lost
+        inputs=_closed(record.inputs, at_ms),
+    )
+
+
 def _stop_confirmed(record: TaskRecord, event: ev.StopConfirmed, at_ms: int) -> TaskRecord:
     if record.stopped_at_ms is not None:
         return record
@@ -407,6 +429,7 @@ _RULES: Mapping[type[ev.Event], Callable[[TaskRecord, Any, int], TaskRecord]] = 
     ev.GaveUp: _gave_up,
     ev.WorkerLost: _worker_lost,
     ev.ToolGone: _tool_gone,
+    ev.TakenBack: _taken_back,
     ev.StopConfirmed: _stop_confirmed,
 }
 

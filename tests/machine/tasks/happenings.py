@@ -67,6 +67,7 @@ EVENTS: dict[type[Event], Event] = {
         ev.StopConfirmed(generation=1, how=StoppedHow.PROCESS_ENDED),
         ev.WorkerLost(),
         ev.ToolGone(seconds=300),
+        ev.TakenBack(by="olga", even_if_unsafe=True),
     )
 }
 """One event of each kind, from the worker that runs the tasks above."""

@@ -59,6 +59,7 @@ KINDS: list[st.SearchStrategy[Event]] = [
     st.builds(ev.StopConfirmed, generation=st.just(0), how=HOWS),
     st.builds(ev.WorkerLost),
     st.builds(ev.ToolGone, seconds=st.just(300.0)),
+    st.builds(ev.TakenBack, by=st.just("olga"), even_if_unsafe=st.booleans()),
 ]
 UNENDING = KINDS[:8]
 """Those that come more often, so that lives are long enough for a second claim, a stop, a loss."""
@@ -240,7 +241,8 @@ def test_a_task_always_has_somebody_to_run_it_or_to_end_it(
             assert after.ended_at_ms is None
         reached = REACH_ATTEMPTS if after.cancel_asked and after.reachable else 0
         assert 0 <= after.attempt <= after.max_attempts + reached
-        assert after.generation == before.generation + isinstance(event, ev.Claimed)
+        leases = isinstance(event, ev.Claimed | ev.TakenBack)
+        assert after.generation == before.generation + leases
 
 
 @given(TASKS, LIVES)
@@ -260,6 +262,22 @@ def test_what_was_noted_once_stays_as_it_was(
             assert after.journal == before.journal
         if not is_news(event):
             assert shown(after) == shown(before)
+
+
+@given(TASKS, LIVES)
+@settings(max_examples=100, deadline=None)
+def test_what_is_not_declared_safe_begins_again_only_if_somebody_says_even_so(
+    record: TaskRecord, happenings: list[Happening]
+) -> None:
+    """Ours: neither a crash nor a requeue runs such a body twice by itself."""
+    insisted = handed_back = begun = 0
+    for before, event, _after in changes(record, happenings):
+        if isinstance(event, ev.TakenBack):
+            insisted += event.even_if_unsafe
+        handed_back += isinstance(event, ev.Released)
+        begun += isinstance(event, ev.Claimed) and not before.cancel_asked
+    if record.max_attempts == 1:
+        assert begun + (record.lease is not None) <= 1 + insisted + handed_back
 
 
 @given(TASKS, LIVES)

@@ -336,6 +336,30 @@ def test_a_gone_tool_ends_only_what_waits_for_a_worker() -> None:
     assert ran.status_message == f"{words} {state.LEFT_BEHIND}"
 
 
+def test_what_was_taken_back_waits_for_another_worker_and_fences_the_first() -> None:
+    back = after(running(max_attempts=3), ev.TakenBack(by="olga"))
+    assert (back.status, back.lease, back.generation, back.attempt) == (Status.WORKING, None, 2, 0)
+    assert back.status_message == "Taken back by an operator. Waiting to start again."
+    for late in (EVENTS[ev.Reported], EVENTS[ev.Completed], EVENTS[ev.Released]):
+        with pytest.raises(Fenced):
+            after(back, late)
+    again = after(back, EVENTS[ev.Claimed])
+    assert (again.generation, again.attempt) == (3, 1)
+    with pytest.raises(Fenced):
+        after(again, EVENTS[ev.Completed])
+
+
+def test_only_what_is_held_safe_and_not_to_stop_is_taken_back() -> None:
+    back = ev.TakenBack(by="olga")
+    with pytest.raises(IllegalEvent, match="nobody to take it from"):
+        after(new_task(max_attempts=3), back)
+    with pytest.raises(IllegalEvent, match="asked to stop"):
+        after(running(max_attempts=3), ev.CancelAsked(), back)
+    with pytest.raises(IllegalEvent, match="'report' is not declared safe to run again"):
+        after(running(), back)
+    assert after(running(), replace(back, even_if_unsafe=True)).lease is None
+
+
 def test_a_lost_worker_says_how_often_it_was_tried() -> None:
     second = replace(running(max_attempts=2), attempt=2)
     lost = apply(second, ev.WorkerLost(error={"code": 1, "message": "Gone."}), AT + TERM)
