@@ -18,6 +18,9 @@ from awhile.probe.exchanges import Clock, Exchange, Frame, Json, as_object, fram
 STOP_SECONDS = 5.0
 """How long a child gets to end after its stdin was closed (source: stdio, "Shutdown")."""
 
+ENDED = "the child has ended"
+"""The ending of what was asked of a child that is no more."""
+
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
 
@@ -30,6 +33,7 @@ class StdioChannel:
         self._process = process
         self._clock = clock
         self._open: dict[Any, tuple[Exchange, MemoryObjectSendStream[Frame]]] = {}
+        self._over = False
         self.stray: list[Frame] = []
         """What came and belonged to no open request."""
 
@@ -70,8 +74,9 @@ class StdioChannel:
                     self._sort(frame_of(line.decode(errors="replace"), self._clock.now_ms()))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             pass
+        self._over = True
         for exchange, frames in self._open.values():
-            exchange.ending = "closed"
+            exchange.ending = ENDED
             frames.close()
 
     def _sort(self, frame: Frame) -> None:
@@ -112,8 +117,8 @@ class StdioChannel:
         self._open[exchange.id] = (exchange, send)
         exchange.sent_at_ms = self._clock.now_ms()
         try:
-            if not await self._write(exchange.request):
-                exchange.ending = "the child has ended"
+            if self._over or not await self._write(exchange.request):
+                exchange.ending = ENDED
                 send.close()
             async with receive:
                 yield self._frames(exchange, receive)

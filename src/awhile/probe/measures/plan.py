@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import anyio
 
@@ -61,21 +61,31 @@ async def gather(gathered: Gathered, say: Say, stop: anyio.Event | None = None) 
         Unreachable: nothing answers there.
     """
     limits = gathered.limits
-    with anyio.move_on_after(limits.seconds) as bounded:
-        async with anyio.create_task_group() as beside:
-            if stop is not None:
-                beside.start_soon(_when_stopped, gathered, stop, bounded)
-            for era in gathered.wanted:
-                await _one_era(gathered, era, bounded, say)
-            beside.cancel_scope.cancel()
+    try:
+        with anyio.move_on_after(limits.seconds) as bounded:
+            async with anyio.create_task_group() as beside:
+                if stop is not None:
+                    beside.start_soon(_when_stopped, gathered, stop, bounded)
+                for era in gathered.wanted:
+                    await _one_era(gathered, era, bounded, say)
+                beside.cancel_scope.cancel()
+    except ExceptionGroup as group:
+        raise _first(group) from None
     if bounded.cancelled_caught and gathered.stopped_early is None:
         gathered.stopped_early = f"the bound of {limits.seconds:g} s was reached"
     if not gathered.eras and all("cannot be reached" in why for why in gathered.unserved.values()):
         why = next(iter(gathered.unserved.values()), gathered.stopped_early or "nothing was heard")
         raise Unreachable(
-            f"{gathered.target.name} does not answer: {why}. Start the server, or correct the "
-            "address."
+            f"{gathered.target.name} does not answer: {why}. Start it, or correct its "
+            "address or command."
         )
+
+
+def _first(error: Exception) -> Exception:
+    """The one error inside task groups' groups."""
+    if not isinstance(error, ExceptionGroup):
+        return error
+    return _first(cast("ExceptionGroup[Exception]", error).exceptions[0])
 
 
 async def _when_stopped(gathered: Gathered, stop: anyio.Event, bounded: anyio.CancelScope) -> None:
