@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,9 +15,10 @@ import httpx2
 
 from awhile.stores.sqlite import SqliteStore
 from awhile.tasks import TaskRecord
+from tests import forking
+from tests.forking import Fork
 from tests.interaction.server.peer import PATIENCE_SECONDS, Peer, until
 
-ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
 OWNER = "anonymous"
 
@@ -28,7 +27,7 @@ OWNER = "anonymous"
 class Server:
     """One server process and a client of it."""
 
-    process: subprocess.Popen[str]
+    process: Fork
     peer: Peer
     log: Path
 
@@ -61,10 +60,8 @@ class Fleet:
     async def start(self, *, lease: float = 1) -> Server:
         """Start one more server; returns once it takes calls."""
         log = self.folder / f"server-{len(self._servers)}.log"
-        command = [sys.executable, "-m", "tests.faults.server", f"sqlite:///{self.folder}/tasks.db"]
-        command += [str(self.folder), "--lease", str(lease)]
-        process = _opened(command, log)
-        assert process.stdout
+        command = [f"sqlite:///{self.folder}/tasks.db", str(self.folder), "--lease", str(lease)]
+        process = forking.start("tests.faults.server", command, log=log)
         server = Server(process, Peer("", self._http), log)
         self._servers.append(server)
         with anyio.fail_after(START_SECONDS):
@@ -97,17 +94,9 @@ class Fleet:
     async def close(self) -> None:
         """Kill what is still there."""
         for server in self._servers:
-            if server.process.poll() is None:
-                server.process.send_signal(signal.SIGCONT)
-                server.process.kill()
+            server.process.kill()
             server.process.wait(PATIENCE_SECONDS)
-            if server.process.stdout:
-                server.process.stdout.close()
-
-
-def _opened(command: list[str], log: Path) -> subprocess.Popen[str]:
-    with log.open("w") as stderr:
-        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True)
+            server.process.stdout.close()
 
 
 @asynccontextmanager

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,10 +14,12 @@ import httpx2
 
 from awhile.stores.contract import Store
 from awhile.stores.open import open_store
+from tests import forking
+from tests.forking import Fork
 from tests.interaction.server.peer import PATIENCE_SECONDS, Peer, until
 
 ROOT = Path(__file__).parents[3]
-AWHILE = (sys.executable, "-m", "awhile.cli.main")
+AWHILE = "awhile.cli.main"
 START_SECONDS = 60
 MODULE = "tests.interaction.fleet.module:mcp"
 
@@ -28,7 +28,7 @@ MODULE = "tests.interaction.fleet.module:mcp"
 class Member:
     """One process. ``url``: the endpoint of a replica, or where a worker says how it is."""
 
-    process: subprocess.Popen[str]
+    process: Fork
     url: str
     log: Path
     http: httpx2.AsyncClient
@@ -116,31 +116,21 @@ class Fleet:
     async def close(self) -> None:
         """Kill what is still there."""
         for one in self.members:
-            if one.process.poll() is None:
-                one.process.kill()
+            one.process.kill()
             one.process.wait(PATIENCE_SECONDS)
-            if one.process.stdout:
-                one.process.stdout.close()
+            one.process.stdout.close()
 
     async def _start(self, kind: str, module: str, *more: str) -> Member:
         log = self.folder / f"{len(self.members)}-{kind}.log"
-        command = [*AWHILE, kind, module, "--store", self.store_url, "--lease-seconds=2", *more]
-        process = _opened(command, log, self.environment)
+        command = [kind, module, "--store", self.store_url, "--lease-seconds=2", *more]
+        process = forking.start(AWHILE, command, log=log, environment=self.environment)
         one = Member(process, "", log, self._http)
         self.members.append(one)
-        assert process.stdout
         with anyio.fail_after(START_SECONDS):
             line = await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True)
         assert line.startswith("http://127.0.0.1:"), log.read_text()
         one.url = line.strip()
         return one
-
-
-def _opened(command: list[str], log: Path, environment: dict[str, str]) -> subprocess.Popen[str]:
-    with log.open("w") as stderr:
-        return subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True
-        )
 
 
 @asynccontextmanager
