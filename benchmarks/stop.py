@@ -95,6 +95,9 @@ class Program:
         """None of them asks."""
         return False
 
+    def stop(self, tool: str) -> None:
+        """None of them starts anything elsewhere."""
+
     def limits(self, tool: str) -> Limits:
         """Longer than any of them takes."""
         return Limits(give_up_seconds=60)

@@ -50,6 +50,10 @@ SWEEP_SECONDS = 60.0
 STOP_SECONDS = 5.0
 """How long bodies get to stop at the end of a process that let them go on first."""
 
+SWEPT_AT_ONCE = 100
+"""How many in one transaction: other writers waited for 2 ms then, and for 12 ms at 500 (measured
+with 100,000 expired tasks in SQLite)."""
+
 RETRY_SECONDS = 1.0
 """How long a worker waits when the store fails, before it goes on."""
 
@@ -423,7 +427,7 @@ class Worker:
     async def _sweep(self) -> None:
         while True:
             try:
-                while await self._store.sweep(at_ms=self.now_ms()):
+                while await self._store.sweep(at_ms=self.now_ms(), limit=SWEPT_AT_ONCE):
                     pass
             except AwhileError:
                 logger.exception("Expired tasks could not be deleted; trying again later.")

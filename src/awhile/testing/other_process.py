@@ -5,6 +5,7 @@ each with lines on its standard output:
 
 - ``create``: creates a task, prints its id;
 - ``cancel ID``: asks for that task to be stopped, prints its status;
+- ``cancel_each ID …``: the same for each of them at once, printing ``done`` when all are asked;
 - ``claim TOOL LIMIT UNTIL_MS``: claims tasks, prints their ids;
 - ``watch``: prints ``watching``, then each changed id as it is told;
 - ``flood``: 32 callers create tasks without end, printing each id once it was confirmed.
@@ -12,6 +13,7 @@ each with lines on its standard output:
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
@@ -20,6 +22,7 @@ import anyio
 import anyio.to_thread
 from anyio.streams.text import TextReceiveStream
 
+from awhile.errors import IllegalEvent
 from awhile.stores.open import open_store
 from awhile.tasks import events as ev
 from awhile.testing.store_case import AT, task
@@ -79,6 +82,11 @@ def _say(*words: str) -> None:
     sys.stdout.flush()
 
 
+async def _cancel(store: Store, task_id: str) -> None:
+    with contextlib.suppress(IllegalEvent):  # it has ended already
+        await store.append(task_id, ev.CancelAsked(), AT)
+
+
 async def _flood(store: Store) -> None:
     async def create() -> None:
         while True:
@@ -105,6 +113,11 @@ async def main(url: str) -> None:
                     _say((await store.create(task())).task_id)
                 case ["cancel", task_id]:
                     _say((await store.append(task_id, ev.CancelAsked(), AT)).status)
+                case ["cancel_each", *task_ids]:
+                    async with anyio.create_task_group() as callers:
+                        for task_id in task_ids:
+                            callers.start_soon(_cancel, store, task_id)
+                    _say("done")
                 case ["claim", tool, limit, until_ms]:
                     claimed = await store.claim(
                         worker="other",

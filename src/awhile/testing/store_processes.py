@@ -6,7 +6,7 @@ import anyio
 
 from awhile.stores.contract import Store
 from awhile.stores.open import open_store
-from awhile.tasks import Status
+from awhile.tasks import Status, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
 from awhile.testing.other_process import OtherProcess
 from awhile.testing.store_case import AT, PATIENCE_SECONDS, StoreCase, kinds, task, wait_for
@@ -91,6 +91,37 @@ class SurvivesProcesses(StoreCase):
         for one in claimed:
             done = ev.Completed(generation=one.generation, result={})
             assert (await store.append(one.task_id, done, AT + 1001)).status.ended
+
+    async def test_A5_tasks_cancelled_by_another_process_as_they_end_have_one_ending_each(
+        self, store: Store, store_url: str
+    ) -> None:
+        """Ours. Field cases A1 and A5: asked there, ended here, at the same instant."""
+        tasks = [await store.create(task(worker="w1")) for _ in range(200)]
+
+        async def end(one: TaskRecord) -> None:
+            # As a worker does: with a result, unless it has heard of a stop before.
+            known = await store.get(one.task_id)
+            assert known is not None
+            stopped = ev.Stopped(generation=1, how=StoppedHow.COROUTINE_ENDED)
+            done = ev.Completed(generation=1, result={})
+            await store.append(one.task_id, stopped if known.cancel_asked else done, AT + 1)
+
+        with anyio.fail_after(PATIENCE_SECONDS):
+            async with OtherProcess(store_url) as other, anyio.create_task_group() as workers:
+                await other.tell("cancel_each " + " ".join(one.task_id for one in tasks))
+                for one in reversed(tasks):
+                    workers.start_soon(end, one)
+                assert await other.line() == "done"
+        for one in tasks:
+            history = kinds(await store.history(one.task_id))
+            ends = [kind for kind in history if kind in {"Completed", "Stopped"}]
+            assert len(ends) == 1
+            assert history[-1] == ends[0]  # nothing comes after the end
+            after = await store.get(one.task_id)
+            assert after is not None
+            asked = "CancelAsked" in history
+            assert asked is after.cancel_asked
+            assert after.status == ("cancelled" if ends == ["Stopped"] else "completed")
 
     async def test_processes_that_write_at_once_lose_nothing(self, store_url: str) -> None:
         """Ours."""

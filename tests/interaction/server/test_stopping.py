@@ -91,8 +91,8 @@ async def test_a_child_that_had_its_result_when_it_was_told_has_completed(
     assert task["result"]["content"][0]["text"] == "finished anyway"
 
 
-async def test_a_thread_that_checks_its_run_stops(app: App) -> None:
-    """Ours: design decision 4."""
+async def test_a1_a_thread_that_checks_its_run_stops(app: App) -> None:
+    """Ours: field case A1, shape two; design decision 4."""
 
     @app.tool(run_in="thread", task_support="required")
     def work(run: Run) -> str:
@@ -157,7 +157,7 @@ async def test_a_thread_that_cannot_be_stopped_is_said_to_run_on(app: App) -> No
         assert run_facts(given_up)["stoppedHow"] == StoppedHow.NOT_STOPPED
         assert "stoppedAt" not in run_facts(given_up)
         queued = await peer.start("work")  # its place stays counted
-        assert (await peer.get(queued))["statusMessage"] == "Waiting to start."
+        assert (await peer.get(queued))["statusMessage"] == "Waiting to start: 1st in line."
         await peer.cancel(queued)
         go.set()
         proven = await peer.until(task_id, lambda task: "stoppedAt" in run_facts(task))

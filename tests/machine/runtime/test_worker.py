@@ -16,7 +16,7 @@ from awhile.runtime.bodies import perform
 from awhile.runtime.ending import Returned
 from awhile.runtime.run import Run
 from awhile.runtime.worker import Worker, wall_clock_ms
-from awhile.tasks import Status, StoppedHow, TaskRecord
+from awhile.tasks import Lease, Status, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
 from tests.interaction.server.peer import until
 from tests.machine.runtime.conftest import Bodies, Shop, Store, returned, row
@@ -351,3 +351,53 @@ async def test_a_setting_that_cannot_work_is_refused(
     """Ours: the message says what would happen."""
     with pytest.raises(SettingsError, match=f"{setting} is {value!r}: "):
         Worker(Store(tmp_path / "unopened.db"), Bodies(), **{setting: value})  # type: ignore[arg-type]
+
+
+async def test_A10_work_longer_than_its_lease_runs_once_beside_an_idle_worker(shop: Shop) -> None:
+    """Field case A10: the lease is renewed for as long as its worker lives."""
+    starts: list[int] = []
+    go_on = anyio.Event()
+
+    async def long(run: Run) -> Returned:
+        starts.append(run.attempt)
+        await go_on.wait()
+        return returned()
+
+    program = Bodies(long=long)
+    lease_seconds = 0.6
+    async with (
+        shop.working(program, lease_seconds=lease_seconds) as worker,
+        shop.working(program, lease_seconds=lease_seconds),
+    ):
+        task_id = await shop.submit(worker, program, "long", max_attempts=3)
+        with anyio.move_on_after(4 * lease_seconds):  # real time: leases are measured in it
+            await shop.store.ended(task_id)
+        go_on.set()
+        record = await shop.store.ended(task_id)
+    assert (starts, record.generation) == ([1], 1)
+    assert await shop.store.kinds(task_id) == ["Created", "Completed"]
+
+
+async def test_A6_what_was_cancelled_while_no_worker_was_there_is_not_run_by_the_next(
+    shop: Shop,
+) -> None:
+    """Field case A6: whether it had begun or not, and although it may run again."""
+    starts: list[int] = []
+
+    async def job(_run: Run) -> Returned:
+        starts.append(1)
+        return returned()
+
+    now = wall_clock_ms()
+    waiting = await shop.store.create(row("job", max_attempts=3)())
+    gone = row("job", max_attempts=3, lease=Lease(worker="gone", until_ms=now))()
+    await shop.store.create(gone)
+    for one in (waiting, gone):
+        await shop.store.cancel(one.task_id)
+    async with shop.working(Bodies(job=job)):
+        ended = [await shop.store.ended(one.task_id) for one in (waiting, gone)]
+    assert [one.stopped_how for one in ended] == [
+        StoppedHow.NEVER_STARTED,
+        StoppedHow.WORKER_LOST,
+    ]
+    assert starts == []

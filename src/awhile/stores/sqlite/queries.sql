@@ -198,13 +198,13 @@ WHERE task_id = :task_id AND generation = :generation AND lease_worker IS NOT NU
 -- What may be deleted now.
 SELECT ordinal, task_id FROM task WHERE expires_at_ms <= :at_ms ORDER BY expires_at_ms LIMIT :limit;
 
--- name: delete_history
--- The history goes with its task.
-DELETE FROM history WHERE ordinal = :ordinal;
+-- name: delete_histories
+-- The history goes with its task; the ordinals are a JSON array.
+DELETE FROM history WHERE ordinal IN (SELECT value FROM json_each(:ordinals));
 
--- name: delete_task
--- The task itself.
-DELETE FROM task WHERE ordinal = :ordinal;
+-- name: delete_tasks
+-- The tasks themselves.
+DELETE FROM task WHERE ordinal IN (SELECT value FROM json_each(:ordinals));
 
 -- name: changed
 -- What changed after a change, each task once, at its latest.

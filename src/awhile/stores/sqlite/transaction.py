@@ -206,9 +206,9 @@ class Transaction:
     def sweep(self, at_ms: int, limit: int) -> list[str]:
         """Delete what has expired."""
         expired = self._on.rows(QUERIES["expired"], {"at_ms": at_ms, "limit": limit})
-        for ordinal, _ in expired:
-            self._on.run(QUERIES["delete_history"], {"ordinal": ordinal})
-            self._on.run(QUERIES["delete_task"], {"ordinal": ordinal})
+        ordinals = {"ordinals": json.dumps([ordinal for ordinal, _ in expired])}
+        for query in ("delete_histories", "delete_tasks"):
+            self._on.run(QUERIES[query], ordinals)
         return [task_id for _, task_id in expired]
 
     def run(self, work: Callable[[Connection], T]) -> T:
