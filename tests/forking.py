@@ -1,10 +1,10 @@
 """Real processes of ours that begin quickly: as forks of one that has imported what they import.
 
-A process that runs ``python -m MODULE …`` spends a second of CPU on imports before its first line of
-work; a suite that kills dozens of them spends it dozens of times. Here one process, started with the
-first that is asked for, imports it once and forks for each. What it forks is a process like any: with
-an id, signals, memory, files and an exit code of its own. (The example of a fleet is started the
-plain way, and so are the refusals of the commands.)
+A process that runs ``python -m MODULE …`` spends a second of CPU on imports before its first line
+of work; a suite that kills dozens of them spends it dozens of times. Here one process, started with
+the first that is asked for, imports it once and forks for each. What it forks is a process like
+any: with an id, signals, memory, files and an exit code of its own. (The example of a fleet is
+started the plain way, and so are the refusals of the commands.)
 
 They end with whoever asked for them, even if that is killed.
 """
