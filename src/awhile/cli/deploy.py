@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import secrets
+import signal
 from typing import TYPE_CHECKING, Any
 
 from awhile.cli.kept import kept_secret, make_folder
 from awhile.errors import SettingsError
+from awhile.runtime.webhook import Webhook
+from awhile.server.operating import Operating
 from awhile.server.request_state import share_request_states
 
 if TYPE_CHECKING:
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import MCPServer
 
-    from awhile.cli.settings import Effective
+    from awhile.cli.settings import Effective, Settings
     from awhile.server.tasks import Tasks
 
 DECIDED = ("slots", "lease_seconds", "drain_seconds", "gone_tool_seconds")
@@ -38,7 +41,25 @@ def deploy(tasks: Tasks, effective: Effective) -> None:
         decided["store"] = settings.store
         if not effective.given("store"):
             make_folder(settings.data_folder)
-    tasks.deploy(**decided)
+    tasks.deploy(**decided, operating=operating_of(settings))
+
+
+def operating_of(settings: Settings) -> Operating:
+    """What operators see and do of this process, as the settings say.
+
+    Raises:
+        SettingsError: the webhook's URL or secret cannot be used.
+    """
+    webhook = None
+    if settings.webhook_url is not None:
+        said = settings.webhook_secret or ""
+        secrets_of_it = tuple(one.strip() for one in said.split(",") if one.strip())
+        webhook = Webhook(url=settings.webhook_url, secrets=secrets_of_it)
+    return Operating(on_drain=_end_as_on_sigterm, webhook=webhook)
+
+
+def _end_as_on_sigterm() -> None:
+    signal.raise_signal(signal.SIGTERM)
 
 
 def share_keys(server: MCPServer[Any], tasks: Tasks, effective: Effective) -> None:

@@ -134,12 +134,14 @@ PATH = Kind("PATH", _path)
 OPTIONAL_PATH = Kind("PATH", _optional_path)
 YES_OR_NO = Kind("", _yes_or_no)
 KEYS = Kind("KEY", _keys, secret=True)
+SECRETS = Kind("SECRET", _text, secret=True)
 
 __all__ = [
     "KEYS",
     "OPTIONAL_PATH",
     "OPTIONAL_URL",
     "PATH",
+    "SECRETS",
     "TEXT",
     "URL",
     "YES_OR_NO",

@@ -12,10 +12,12 @@ import typer
 from typer.core import TyperGroup
 
 from awhile.cli import ends
+from awhile.cli.admin import admin
 from awhile.cli.config import config
 from awhile.cli.probe import EPILOG, probe_command
 from awhile.cli.screen import complain
 from awhile.cli.serve import serve
+from awhile.cli.top import top
 from awhile.cli.work import worker
 from awhile.errors import AwhileError, SettingsError
 from awhile.extras import command_to_add
@@ -81,6 +83,8 @@ app = typer.Typer(
 )
 app.command()(serve)
 app.command()(worker)
+app.command()(top)
+app.add_typer(admin, name="admin")
 app.command()(config)
 app.command("probe", epilog=EPILOG)(probe_command)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -11,6 +10,7 @@ from typing import Annotated, Protocol, cast
 import anyio
 import typer
 
+from awhile.cli.logs import keep_level, set_up_logs
 from awhile.cli.screen import say, stopped
 from awhile.cli.settings import ENTRIES, Effective, option, read_settings
 from awhile.cli.signals import end_at_once_on_signals, end_on_sigterm, end_with_stdin
@@ -99,6 +99,9 @@ def serve(
     unobserved_seconds: Annotated[str | None, option("unobserved_seconds")] = None,
     keep_days: Annotated[str | None, option("keep_days")] = None,
     memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
+    log_format: Annotated[str | None, option("log_format")] = None,
+    audit_file: Annotated[str | None, option("audit_file")] = None,
+    webhook_url: Annotated[str | None, option("webhook_url")] = None,
     until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Serve a module's MCP server, or a database (the sample, without --database).
@@ -108,7 +111,7 @@ def serve(
     the process at once.
     """
     effective = read_settings(ctx.params)
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
+    set_up_logs(effective.settings.log_format, effective.settings.audit_file)
     if stdio:
         end_at_once_on_signals()
     else:
@@ -149,6 +152,7 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
                 "one of the two out."
             )
     server, tasks = load(target)
+    keep_level(server.settings.log_level)
     deploy(tasks, effective)
     share_keys(server, tasks, effective)
     settings = effective.settings

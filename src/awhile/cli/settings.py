@@ -26,6 +26,7 @@ from awhile.cli.kinds import (
     OPTIONAL_PATH,
     OPTIONAL_URL,
     PATH,
+    SECRETS,
     TEXT,
     URL,
     YES_OR_NO,
@@ -257,6 +258,34 @@ class Settings:
         False,
         "Whether this is the only server on its store, or its module shares keys of its own.",
         otherwise="it is not known whether servers have to share a key",
+    )
+    log_format: str = setting(
+        one_of("text", "json"),
+        "text",
+        "How servers and workers log: lines of text, or one JSON object a line.",
+        otherwise="nothing could be logged",
+    )
+    audit_file: Path | None = setting(
+        OPTIONAL_PATH,
+        None,
+        "Where it is kept who asked, saw, answered and stopped what, one JSON object a line.",
+        otherwise="the audit trail would be lost",
+        words="none: it goes to the logger awhile.audit alone",
+    )
+    webhook_url: str | None = setting(
+        OPTIONAL_URL,
+        None,
+        "Where it is posted that a task has ended (no result); https, or http on this machine.",
+        otherwise="nobody could be told",
+        words="none",
+    )
+    webhook_secret: str | None = setting(
+        optional(SECRETS),
+        None,
+        "What that is signed with, whsec_ and base64; several, with commas between them, while it "
+        "is being changed. Never shown.",
+        otherwise="its receiver could not tell what is ours",
+        words="none",
     )
     row_budget: int = setting(
         whole(1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import sys
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import anyio
 import typer
 
+from awhile.cli.logs import keep_level, set_up_logs
 from awhile.cli.screen import say, stopped
 from awhile.cli.settings import option, read_settings
 
@@ -33,6 +33,9 @@ def worker(
     health_host: Annotated[str | None, option("health_host")] = None,
     health_port: Annotated[str | None, option("health_port")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
+    log_format: Annotated[str | None, option("log_format")] = None,
+    audit_file: Annotated[str | None, option("audit_file")] = None,
+    webhook_url: Annotated[str | None, option("webhook_url")] = None,
 ) -> None:
     """Run the tasks of a module's MCP server, which `awhile serve` keeps on the same store.
 
@@ -46,7 +49,9 @@ def worker(
 
     effective = read_settings(ctx.params)
     settings = effective.settings
+    set_up_logs(settings.log_format, settings.audit_file)
     server, tasks = load(target)
+    keep_level(server.settings.log_level)
     deploy(tasks, effective)
 
     def ready(health: str | None) -> None:
@@ -64,7 +69,6 @@ def worker(
             on_ready=ready,
         )
 
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
     if anyio.run(run) == signal.SIGINT:
         stopped()
 

@@ -39,6 +39,9 @@ DRAIN_KEEP_MS = 24 * 60 * 60 * 1000
 
 RETRY_SECONDS = 1.0
 
+LAST_WORD_SECONDS = 1.0
+"""How long a worker that ends tries to say so."""
+
 MOST = 1000
 """How many of these rows are read."""
 
@@ -95,23 +98,30 @@ class Presence:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Be there while the block runs."""
+        """Be there while the block runs; on leaving it, say that this worker is gone."""
         async with anyio.create_task_group() as beside:
-            beside.start_soon(self._say)
+            beside.start_soon(self._say_again)
             beside.start_soon(self._hear)
-            yield
-            beside.cancel_scope.cancel()
-
-    async def _say(self) -> None:
-        while True:
-            now = self._now_ms()
-            said = {"name": self._name, "since_ms": self._since_ms, **self._says()}
             try:
-                await self._store.create(
-                    _row(f"present-{secrets.token_hex(16)}", said, now, KEEP_MS)
-                )
-            except AwhileError:
-                logger.exception("It could not be said that this worker is there; trying again.")
+                yield
+            finally:
+                beside.cancel_scope.cancel()
+                with anyio.move_on_after(LAST_WORD_SECONDS, shield=True):
+                    await self.say(gone=True)
+
+    async def say(self, *, gone: bool = False) -> None:
+        """Say now what is to be known. Never fails: the work matters more."""
+        now = self._now_ms()
+        said = {"name": self._name, "since_ms": self._since_ms, "gone": gone, **self._says()}
+        row = _row(f"present-{secrets.token_hex(16)}", said, now, KEEP_MS)
+        try:
+            await self._store.create(row)
+        except AwhileError:
+            logger.exception("It could not be said that this worker is there; trying again.")
+
+    async def _say_again(self) -> None:
+        while True:
+            await self.say()
             await anyio.sleep(SAY_SECONDS)
 
     async def _hear(self) -> None:
@@ -131,21 +141,27 @@ class Presence:
 
 async def present(store: TaskStore, now_ms: int) -> list[Present]:
     """The workers that are there, by name."""
-    said: dict[str, Present] = {}
-    for one in await store.find(owner=OWNER, tools=[OWNER], limit=MOST):
+    heard: set[str] = set()
+    there: list[Present] = []
+    for one in await store.find(owner=OWNER, tools=[OWNER], limit=MOST):  # newest first
         name = str(one.arguments.get("name"))
-        if name in said or one.created_at_ms + KEEP_MS < now_ms:
-            continue
-        said[name] = Present(
-            name=name,
-            slots=int(one.arguments.get("slots", 0)),
-            bodies=int(one.arguments.get("bodies", 0)),
-            tools=list(one.arguments.get("tools", ())),
-            draining=bool(one.arguments.get("draining")),
-            since_ms=int(one.arguments.get("since_ms", 0)),
-            said_ms=one.created_at_ms,
-        )
-    return sorted(said.values(), key=lambda one: one.name)
+        late = one.created_at_ms + KEEP_MS < now_ms
+        if name not in heard and not late and not one.arguments.get("gone"):
+            there.append(_read(name, one))
+        heard.add(name)
+    return sorted(there, key=lambda one: one.name)
+
+
+def _read(name: str, one: TaskRecord) -> Present:
+    return Present(
+        name=name,
+        slots=int(one.arguments.get("slots", 0)),
+        bodies=int(one.arguments.get("bodies", 0)),
+        tools=list(one.arguments.get("tools", ())),
+        draining=bool(one.arguments.get("draining")),
+        since_ms=int(one.arguments.get("since_ms", 0)),
+        said_ms=one.created_at_ms,
+    )
 
 
 async def tell_to_drain(store: TaskStore, name: str, *, by: str, now_ms: int) -> bool:

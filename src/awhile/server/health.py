@@ -51,7 +51,11 @@ async def health_served(
         SettingsError: the port cannot be listened on.
     """
     with listening_on(host, port) as listening:
-        http = _Quiet(uvicorn.Config(Starlette(routes=health_routes(ready)), log_level="warning"))
+        http = _Quiet(
+            uvicorn.Config(
+                Starlette(routes=health_routes(ready)), log_level="warning", log_config=None
+            )
+        )
         async with anyio.create_task_group() as beside:
             beside.start_soon(http.serve_in_order, listening)
             try:

@@ -19,6 +19,7 @@ from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
+from awhile.cli.deploy import operating_of
 from awhile.cli.screen import err, say
 from awhile.cli.settings import Effective, Settings
 from awhile.errors import SettingsError
@@ -91,17 +92,19 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             await engine.open()
         except DatabaseNotOpened as error:
             raise SettingsError(f"The database cannot be asked: {error}.") from error
+        tasks = Tasks(
+            settings.store,
+            slots=settings.slots,
+            lease_seconds=settings.lease_seconds,
+            drain_seconds=settings.drain_seconds,
+            gone_tool_seconds=settings.gone_tool_seconds,
+            max_queued=settings.max_queued or None,
+            max_queued_per_owner=settings.max_queued_per_owner or None,
+            max_running_per_owner=settings.max_running_per_owner or None,
+        )
+        tasks.deploy(operating=operating_of(settings))
         yield build_server(
-            tasks=Tasks(
-                settings.store,
-                slots=settings.slots,
-                lease_seconds=settings.lease_seconds,
-                drain_seconds=settings.drain_seconds,
-                gone_tool_seconds=settings.gone_tool_seconds,
-                max_queued=settings.max_queued or None,
-                max_queued_per_owner=settings.max_queued_per_owner or None,
-                max_running_per_owner=settings.max_running_per_owner or None,
-            ),
+            tasks=tasks,
             engine=engine,
             translator=BuiltInTranslator(),
             results=folder.results,
