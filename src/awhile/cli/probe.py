@@ -23,6 +23,13 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
+class Era(StrEnum):
+    """The protocol revisions that can be looked at."""
+
+    MODERN = "2026-07-28"
+    LEGACY = "2025-11-25"
+
+
 EPILOG = (
     "\b\nExit codes, beside those of every command:\n"
     "   10  the worst is: differs\n"
@@ -44,6 +51,7 @@ class Asked:
     headers: tuple[str, ...]
     token: str | None
     second_token: str | None
+    eras: tuple[str, ...]
     compare: bool
     as_json: bool
     html: Path | None
@@ -98,6 +106,10 @@ def probe_command(
         str | None,
         typer.Option(metavar="TOKEN", help="Somebody else's, to see what they are shown."),
     ] = None,
+    era: Annotated[
+        list[Era] | None,
+        typer.Option(help="Look at this protocol revision alone; may be given twice."),
+    ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Probe two servers, and show them side by side.")
     ] = False,
@@ -135,6 +147,7 @@ def probe_command(
         headers=tuple(header or ()),
         token=token,
         second_token=second_token,
+        eras=tuple(one.value for one in era or Era),
         compare=compare,
         as_json=as_json,
         html=html,

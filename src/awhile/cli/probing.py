@@ -149,7 +149,7 @@ def _saved(name: str) -> dict[str, Any] | None:
 
 
 async def _probe(target: Target, trial: Trial | None, limits: Limits, outputs: Asked) -> int:
-    data, stopped = await _measured(target, trial, limits)
+    data, stopped = await _measured(target, trial, limits, outputs.eras)
     return _deliver(data, [data], outputs, stopped)
 
 
@@ -160,7 +160,7 @@ async def _compare(
     stopped = False
     for one in sources:
         if isinstance(one, Target):
-            data, stopped = await _measured(one, trial, limits)
+            data, stopped = await _measured(one, trial, limits, outputs.eras)
             reports.append(data)
             if stopped:
                 return ends.CANCELLED
@@ -170,7 +170,7 @@ async def _compare(
 
 
 async def _measured(
-    target: Target, trial: Trial | None, limits: Limits
+    target: Target, trial: Trial | None, limits: Limits, eras: tuple[str, ...]
 ) -> tuple[dict[str, Any], bool]:
     """The report as data, and whether Ctrl-C ended it."""
     stop = anyio.Event()
@@ -189,7 +189,7 @@ async def _measured(
             def tell(line: str) -> None:
                 status.update(line)
 
-            data = as_data(await probe(target, trial, limits, say=tell, stop=stop))
+            data = as_data(await probe(target, trial, limits, eras=eras, say=tell, stop=stop))
         beside.cancel_scope.cancel()
     return data, stop.is_set()
 

@@ -149,7 +149,7 @@ def ours(why: str) -> Source:
 
 
 def _anchor(section: str) -> str:
-    return re.sub(r"[^a-z0-9 _-]", "", section.lower()).replace(" ", "-")
+    return re.sub(r"[^a-z0-9 -]", "", section.lower()).replace(" ", "-")
 
 
 def only_with_tasks(seen: Seen) -> None:
