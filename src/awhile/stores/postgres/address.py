@@ -6,7 +6,7 @@ import re
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -96,13 +96,15 @@ class Address:
                 f"pool={pool!r} is not a number of connections from 2 to 100: writing takes one, "
                 "and reading another."
             )
-        plain = urlunsplit(
-            ("postgresql", parts.netloc, parts.path, urlencode(asked, quote_via=quote), "")
-        )
+        options = urlencode(asked, quote_via=quote)
+        plain = f"postgresql://{parts.netloc}{parts.path}{'?' if options else ''}{options}"
         try:
             given = conninfo_to_dict(plain)
         except psycopg.Error:  # its words may repeat the password
             raise SettingsError(_UNREADABLE) from None
+        ports = str(given.get("port", "")).split(",")
+        if not all(one == "" or (one.isascii() and one.isdigit()) for one in ports):
+            raise SettingsError(_UNREADABLE)
         password = given.get("password")
         return cls(
             conninfo=make_conninfo("", **{**DEFAULTS, **given}),

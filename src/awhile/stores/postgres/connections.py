@@ -109,6 +109,10 @@ class Connections:
         """A connection of its own, outside the pool."""
         return await psycopg.AsyncConnection.connect(self.address.conninfo, **self._options)
 
+    def statement(self, name: str) -> bytes:
+        """The SQL of that name, for psycopg."""
+        return self._sql[name]
+
     async def send(self, on: Raw, name: str, values: Mapping[str, Any] | None = None) -> Cursor:
         """Run the statement of that name; in a pipeline, its rows come later."""
         return await on.execute(self._sql[name], values, prepare=self.prepare)

@@ -72,8 +72,13 @@ async def prepare(connections: Connections, known: Sequence[str]) -> None:
 
 async def _version(on: Raw, address: Address) -> int | None:
     """The schema's version; None where there is no store."""
-    there = await on.execute(b"SELECT to_regclass(%s)", [in_schema("awhile.store", address)])
-    if await there.fetchone() == (None,):
+    # A query and not `to_regclass`, which still says no to who waited for another's migration.
+    there = await on.execute(
+        b"SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace "
+        b"WHERE nspname = %s AND relname = 'store'",
+        [address.schema],
+    )
+    if await there.fetchone() is None:
         return None
     version = await on.execute(in_schema("SELECT version FROM awhile.store", address).encode())
     row = await version.fetchone()
