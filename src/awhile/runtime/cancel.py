@@ -9,20 +9,20 @@ what was proven on the way.
 from __future__ import annotations
 
 import inspect
-import logging
 from typing import TYPE_CHECKING, cast
 
 import anyio
 import anyio.to_thread
 
 from awhile.tasks import StoppedHow
+from awhile.telemetry.logs import task_logger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from awhile.runtime.run import Run
 
-logger = logging.getLogger(__name__)
+logger = task_logger(__name__)
 
 PROOF_SECONDS = 2.0
 """How long a hook that is still confirming may go on after the body itself has ended."""

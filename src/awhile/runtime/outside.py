@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,12 +13,13 @@ from awhile.errors import Fenced
 from awhile.runtime.journal import Entry, entries_of, idempotency_key
 from awhile.tasks import Note, StoppedHow
 from awhile.tasks import events as ev
+from awhile.telemetry.logs import task_logger
 
 if TYPE_CHECKING:
     from awhile.runtime.run import Run
     from awhile.tasks import TaskRecord
 
-logger = logging.getLogger(__name__)
+logger = task_logger(__name__)
 
 RETRY_SECONDS = 1.0
 """How long to wait before a ``stop`` that failed is called again."""

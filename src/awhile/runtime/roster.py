@@ -19,6 +19,7 @@ import anyio
 from awhile.errors import AwhileError, IllegalEvent, TaskNotFound
 from awhile.tasks import Status, TaskRecord
 from awhile.tasks import events as ev
+from awhile.telemetry.logs import about_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
@@ -132,6 +133,7 @@ class Roster:
             record.task_id,
             record.tool,
             self._gone_seconds,
+            extra=about_task(record.task_id),
         )
         return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +17,7 @@ from pydantic import BaseModel
 from awhile.runtime.ending import Halted, NoAnswer, Raised, Returned, internal_error
 from awhile.runtime.progress import readable
 from awhile.tasks import Status
+from awhile.telemetry.logs import task_logger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from awhile.runtime.ending import Ending
     from awhile.tasks import TaskRecord
 
-logger = logging.getLogger(__name__)
+logger = task_logger(__name__)
 
 MESSAGE_LENGTH = 500
 """How much of a tool's error text a status message repeats; the whole text is in the result."""

@@ -21,6 +21,7 @@ from mcp_types import Notification, ProgressNotification, ProgressNotificationPa
 
 from awhile.server.questions import Questions, can_be_asked
 from awhile.server.telling import Told
+from awhile.telemetry.logs import about_task
 from awhile.wire.v2025_11_25 import related, write_task
 
 if TYPE_CHECKING:
@@ -137,7 +138,10 @@ class Followers:
                         await watch.wait(asking.look(record, patience, taken_care_of))
                 beside.cancel_scope.cancel()
         except* Exception:  # one task's news must not end those of all others
-            logger.exception("A task cannot be followed any more; its client has to poll.")
+            about = about_task(record.task_id)
+            logger.exception(
+                "A task cannot be followed any more; its client has to poll.", extra=about
+            )
 
     async def _tell_status(self, ctx: ServerRequestContext[Any, Any], record: TaskRecord) -> None:
         params = write_task(await self._shown(record))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import logging
 import typing
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +17,14 @@ from awhile.runtime.ending import NoAnswer, StopAsked
 from awhile.runtime.run import Run, current_run
 from awhile.server.elsewhere import hand_over
 from awhile.server.endings import unanswered
+from awhile.telemetry.logs import task_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from awhile.server.options import ToolOptions
 
-logger = logging.getLogger(__name__)
+logger = task_logger(__name__)
 
 
 def run_parameters(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -40,6 +40,13 @@ def about_task(task_id: str) -> dict[str, str]:
     return {TASK_ID: task_id}
 
 
+def task_logger(name: str) -> logging.Logger:
+    """A logger of ours whose lines bear their task also where no handler adds it."""
+    logger = logging.getLogger(name)
+    logger.addFilter(TaskContext())
+    return logger
+
+
 class TaskContext(logging.Filter):
     """Adds ``task_id``, ``trace_id`` and ``span_id`` to lines where they are known.
 
@@ -116,4 +123,13 @@ def _instant(seconds: float) -> str:
     return f"{whole}.{int(seconds % 1 * 1000):03}Z"
 
 
-__all__ = ["TASK_ID", "JsonLines", "Subject", "TaskContext", "TextLines", "about_task", "subject"]
+__all__ = [
+    "TASK_ID",
+    "JsonLines",
+    "Subject",
+    "TaskContext",
+    "TextLines",
+    "about_task",
+    "subject",
+    "task_logger",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -72,6 +73,14 @@ async def greet(name: Annotated[Name, Resolve(ask_for_a_name)]) -> str:
 async def where() -> int:
     """Which process this is: no task, so the replica itself."""
     return os.getpid()
+
+
+@mcp.tool()
+@tasks.tool(inline_seconds=0)
+async def breaks() -> str:
+    """Write a line to the log, and end in an error."""
+    logging.getLogger("fleet.tool").warning("about to break")
+    raise ValueError("broken")
 
 
 older_tasks = Tasks()

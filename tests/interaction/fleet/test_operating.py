@@ -220,3 +220,21 @@ async def test_a_drained_worker_ends_as_on_sigterm_and_others_go_on(
         assert (await replica.peer.ended(task_id))["status"] == "completed"
         assert [one["slots"] for one in (await seen(servers))["workers"]] == [0]
         assert replica.process.poll() is None
+
+
+async def test_a_workers_log_is_json_with_the_task_of_each_line(
+    tmp_path: Path, store_url: str
+) -> None:
+    """Ours: a line that a tool writes, and one of a library, bear the task's id."""
+    async with fleet(tmp_path, store_url) as servers:
+        replica = await servers.replica()
+        worker = await servers.worker("--log-format=json")
+        task_id = await replica.peer.start("breaks")
+        task = await replica.peer.ended(task_id)
+        assert task["status"] == "completed"
+        lines = [json.loads(line) for line in worker.log.read_text().splitlines()]
+        [said] = [one for one in lines if one["logger"] == "fleet.tool"]
+        assert (said["task_id"], said["message"]) == (task_id, "about to break")
+        [raised] = [one for one in lines if one["logger"] == "awhile.server.wrap"]
+        assert raised["task_id"] == task_id
+        assert "ValueError: broken" in raised["exception"]
