@@ -201,7 +201,7 @@ def every_answer_is_the_same(story: Story) -> Iterator[str]:
     for one in shown[:1]:
         if one["status"] != story.record.status.value:
             yield f"it was shown as {one['status']!r}, and is {story.record.status.value!r} now"
-        result, was = story.record.result, one.get("result") or {}
+        result, was = story.record.result, _result_of(one)
         if result is not None and was.get("content") != result.get("content"):
             yield f"it was shown with the result {was}, and has {result} now"
 
@@ -330,3 +330,7 @@ def _pid(worker: str) -> int:
 
 def _listed(effects: Sequence[Effect]) -> str:
     return "; ".join(map(str, effects))
+
+
+def _result_of(answer: Json) -> Json:
+    return answer.get("result") or {}

@@ -164,27 +164,6 @@ async def test_a_machine_that_slept_goes_on_where_it_was(tmp_path: Path) -> None
         assert sorted(servers.effects) == ["safe x", "unsafe x"]
 
 
-async def test_a_lease_is_renewed_for_as_long_as_the_work_takes(tmp_path: Path) -> None:
-    """Ours: field case A10: work four times as long as its lease, a second server beside it."""
-    async with fleet(tmp_path) as servers:
-        first = await servers.start(lease=LEASE_SECONDS)
-        await servers.start(lease=LEASE_SECONDS)
-        task_id = await first.peer.start("safe", name="long")
-        began = await servers.record(task_id)
-        assert began.lease is not None
-        while True:
-            record = await servers.record(task_id)
-            assert record.lease is not None
-            assert record.lease.worker == began.lease.worker
-            if record.lease.until_ms - began.lease.until_ms > 4000 * LEASE_SECONDS:
-                break
-            await anyio.sleep(0.05)
-        servers.let_go()
-        task = await first.peer.ended(task_id)
-        assert task["result"]["content"][0]["text"] == "long, attempt 1"
-        assert servers.effects == ["safe long"]
-
-
 async def test_the_child_of_a_killed_server_is_gone_within_a_second(tmp_path: Path) -> None:
     """Ours: nothing goes on having effects that nobody can stop any more."""
     effects = tmp_path / "ticks"
