@@ -115,13 +115,13 @@ class Connections:
 
     async def send(self, on: Raw, name: str, values: Mapping[str, Any] | None = None) -> Cursor:
         """Run the statement of that name; in a pipeline, its rows come later."""
-        return await on.execute(self._sql[name], values, prepare=self.prepare)
+        return await on.execute(self._sql[name], values)
 
     async def rows(
         self, on: Raw, name: str, values: Mapping[str, Any] | None = None, *, prepare: bool = True
     ) -> list[tuple[Any, ...]]:
         """Run the statement of that name; returns its rows."""
-        cursor = await on.execute(self._sql[name], values, prepare=prepare and self.prepare)
+        cursor = await on.execute(self._sql[name], values, prepare=None if prepare else False)
         return await cursor.fetchall()
 
     async def each(
@@ -171,6 +171,7 @@ class Connections:
             psycopg.Error: as ``act``, or because there is no connection.
         """
         async with self._pool.connection() as on:
+            on.prepare_threshold = 0 if self.prepare else None
             with anyio.move_on_after(ANSWER_SECONDS):
                 return await act(on)
             await on.close()
