@@ -259,8 +259,8 @@ class WebhookSender:
             )
             return None
         meters.notices.add(1, {"awhile.webhook.outcome": "failed"})
-        wait = max(AGAIN_SECONDS[notice.attempt - 1], asked_seconds)
-        wait *= 1 + random.random() * JITTER  # noqa: S311 - spreads load, decides nothing
+        chance = random.random()  # noqa: S311 - spreads load, decides nothing
+        wait = again_after(notice.attempt, asked_seconds, chance)
         logger.warning(
             "The webhook was not told of a task's end, because %s; tried again in %d s.",
             words,
@@ -268,6 +268,14 @@ class WebhookSender:
             extra=about,
         )
         return wait
+
+
+def again_after(attempt: int, asked_seconds: float, chance: float) -> float:
+    """How many seconds after its failed attempt of this number a notice is sent again.
+
+    ``asked_seconds``: what the receiver asked for; ``chance``: from 0 to 1.
+    """
+    return max(AGAIN_SECONDS[attempt - 1], asked_seconds) * (1 + JITTER * chance)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
@@ -290,4 +298,12 @@ def _instant(at_ms: int) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-__all__ = ["AGAIN_SECONDS", "Webhook", "WebhookSender", "key_of", "payload", "signed"]
+__all__ = [
+    "AGAIN_SECONDS",
+    "Webhook",
+    "WebhookSender",
+    "again_after",
+    "key_of",
+    "payload",
+    "signed",
+]
