@@ -7,11 +7,12 @@ import sys
 
 import anyio
 
-from awhile.probe import Target, Trial, probe
+from awhile.probe import Limits, Target, Trial, probe
 
 
 async def main(url: str, tool: str) -> None:
-    report = await probe(Target(url=url), Trial(tool=tool))
+    limits = Limits(seconds=60, linger_seconds=1)
+    report = await probe(Target(url=url), Trial(tool=tool), limits)
     for fault in report.faults:
         print(f"{fault.grade}: {fault.title} Seen: {fault.seen} {fault.advice}")
     print(f"{report.worst}: {len(report.faults)} faults in {', '.join(report.eras)}")

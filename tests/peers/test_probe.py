@@ -1,14 +1,16 @@
-"""The reference measurements: two servers of other projects, probed, with everything found."""
+"""The reference measurements of `examples/probe`, with everything that they find."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Mapping
+from pathlib import Path
 
 import anyio
 import pytest
 
-from awhile.probe import Grade, Report, Target, Trial, probe
-from tests.serving import Served, serving
+from awhile.probe import Grade, Report
+from examples.probe.reference import measure
 
 pytestmark = pytest.mark.peers
 
@@ -25,22 +27,22 @@ def seen(report: Report, check: str, era: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def typescript() -> Iterator[tuple[Report, Served]]:
-    """The official TypeScript SDK 1.30.0, whose log is the witness."""
-    with serving("checks.legacy_server") as peer:
+def reports() -> Mapping[str, Report]:
+    """All three servers, probed one after the other."""
+    return anyio.run(measure)
 
-        async def lines() -> str:
-            return str(len(peer.lines))
 
-        trial = Trial(tool="long_job", witness=lines)
-        yield anyio.run(probe, Target(url=peer.url), trial), peer
+@pytest.fixture(scope="module")
+def typescript(reports: Mapping[str, Report]) -> Report:
+    """The official TypeScript SDK, whose log is the witness."""
+    return reports["TypeScript SDK 1.30.0"]
 
 
 def test_the_typescript_server_has_exactly_the_faults_that_were_found_by_hand(
-    typescript: tuple[Report, Served],
+    typescript: Report,
 ) -> None:
     """Ours."""
-    report, _ = typescript
+    report = typescript
     assert faults_of(report) == {
         ("message-describes-the-end", OLD): Grade.MISLEADS,
         ("nothing-moves-after-cancelled", OLD): Grade.MISLEADS,
@@ -53,18 +55,18 @@ def test_the_typescript_server_has_exactly_the_faults_that_were_found_by_hand(
 
 
 def test_a_required_tool_is_refused_in_a_result_that_carries_the_code(
-    typescript: tuple[Report, Served],
+    typescript: Report,
 ) -> None:
     """Ours."""
-    words = seen(typescript[0], "required-tool-refused", OLD)
+    words = seen(typescript, "required-tool-refused", OLD)
     assert "an isError result carrying -32601" in words
 
 
 def test_polls_of_0_8_s_miss_a_message_that_changes_every_0_6_s(
-    typescript: tuple[Report, Served],
+    typescript: Report,
 ) -> None:
     """Ours: found by hand, steps 1, 2 and 4; a slow machine may miss another one."""
-    report, _ = typescript
+    report = typescript
     [found] = [one for one in report.findings if one.check == "steps-seen-by-slower"]
     assert found.measured["steps"] == [f"step {step}/5" for step in (1, 2, 3, 4)]
     told = found.measured["pollers"]["every 0.8 s"]
@@ -73,43 +75,41 @@ def test_polls_of_0_8_s_miss_a_message_that_changes_every_0_6_s(
     assert "Every 0.8 s: 3 of 4" in found.seen
 
 
-def test_the_message_of_a_completed_task_is_stale(typescript: tuple[Report, Served]) -> None:
+def test_the_message_of_a_completed_task_is_stale(typescript: Report) -> None:
     """Field case A9."""
-    words = seen(typescript[0], "message-describes-the-end", OLD)
+    words = seen(typescript, "message-describes-the-end", OLD)
     assert words == "'completed' beside the message 'step 4/5'."
 
 
 def test_the_result_is_in_tasks_result_alone_and_names_its_task(
-    typescript: tuple[Report, Served],
+    typescript: Report,
 ) -> None:
     """Ours."""
-    report, _ = typescript
+    report = typescript
     assert "related-task; tasks/get has no result" in seen(report, "result-names-its-task", OLD)
     assert seen(report, "result-waits", OLD).startswith("It waited ")
     watched = report.eras[OLD].watched.needed
     assert not any("result" in view.task for view in watched.seen)
 
 
-def test_the_task_is_listed_and_unknown_ids_are_refused(typescript: tuple[Report, Served]) -> None:
+def test_the_task_is_listed_and_unknown_ids_are_refused(typescript: Report) -> None:
     """Ours."""
-    report, _ = typescript
+    report = typescript
     assert seen(report, "listed", OLD).startswith("It is, among ")
     for check in ("unknown-get-refused", "unknown-cancel-refused", "unknown-result-refused"):
         assert "error -32602" in seen(report, check, OLD)
 
 
-def test_cancel_flips_the_word_while_the_loop_runs_on(typescript: tuple[Report, Served]) -> None:
+def test_cancel_flips_the_word_while_the_loop_runs_on(typescript: Report) -> None:
     """Field case A1."""
-    report, peer = typescript
-    stopped = report.eras[OLD].stopped.needed
+    report = typescript
     assert "the work went on" in seen(report, "nothing-moves-after-cancelled", OLD)
-    task = stopped.task["taskId"]
-    assert len([line for line in peer.lines if line.endswith(f"of {task}")]) >= 2
-    assert {view.status for view in stopped.after} == {"cancelled"}
+    assert {view.status for view in report.eras[OLD].stopped.needed.after} == {"cancelled"}
 
 
-def test_fastmcp_has_faults_of_its_own(peer_report: Report) -> None:
+def test_fastmcp_has_faults_of_its_own(reports: Mapping[str, Report]) -> None:
     """Ours."""
+    peer_report = reports["fastmcp 4.1.4, fastmcp-tasks 4.1.4"]
     faults = faults_of(peer_report)
     # Whether a step of 0.3 s is missed at 0.16 s depends on the machine; at 0.4 s one is.
     assert faults == {
@@ -126,8 +126,19 @@ def test_fastmcp_has_faults_of_its_own(peer_report: Report) -> None:
     assert peer_report.left_running == []
 
 
-@pytest.fixture(scope="module")
-def peer_report() -> Report:
-    """fastmcp 4.1.4 with fastmcp-tasks 4.1.4."""
-    with serving("checks.fastmcp_server") as peer:
-        return anyio.run(probe, Target(url=peer.url), Trial(tool="long_job"))
+def test_our_server_has_none(reports: Mapping[str, Report]) -> None:
+    """Ours."""
+    assert faults_of(reports["Awhile"]) == {}
+    assert list(reports["Awhile"].eras) == [NEW, OLD]
+
+
+def test_the_page_shows_what_is_measured_now(reports: Mapping[str, Report]) -> None:
+    """Ours: the faults; times and ids are those of the day they were recorded."""
+    page = (Path(__file__).parents[2] / "docs" / "probe.md").read_text("utf-8")
+    table = page.partition("<!-- reference: begin -->")[2].partition("<!-- reference: end -->")[0]
+    shown = set(re.findall(r"^\| ([^|]+) \| ([\d-]+) \| ([a-z ]+) \| `([a-z-]+)` ", table, re.M))
+    assert shown == {
+        (server, one.era, one.grade.value, one.check)
+        for server, report in reports.items()
+        for one in report.faults
+    }

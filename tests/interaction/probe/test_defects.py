@@ -12,7 +12,7 @@ from awhile.probe import Grade, Report
 from tests.interaction.probe.bench import probe_bench
 from tests.interaction.probe.defects import CASES, UNNOTICED, Case, slug
 
-AT_ONCE = 12
+AT_ONCE = 14
 """Probes side by side: most of their time is waiting."""
 
 

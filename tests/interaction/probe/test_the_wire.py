@@ -173,9 +173,12 @@ async def test_a_server_over_stdio_is_probed_in_both_eras_and_ends_with_the_prob
     script.write_text(STDIO)
     command = (sys.executable, str(script), str(tmp_path / "t.db"))
     limits = Limits(run_seconds=8, linger_seconds=0.2, stop_seconds=3)
-    report = await probe(Target(command=command), Trial(tool="steps"), limits)
-    assert list(report.eras) == ["2026-07-28", "2025-11-25"]
+    report = await probe(Target(command=command), Trial(tool="steps"), limits, eras=("2026-07-28",))
+    assert list(report.eras) == ["2026-07-28"]
     assert [(one.check, one.era, one.seen) for one in report.faults] == []
+    older = await probe(Target(command=command), eras=("2025-11-25",))
+    assert list(older.eras) == ["2025-11-25"]
+    assert older.faults == []
     found = {one.check: one.seen for one in report.findings if one.era == "2026-07-28"}
     assert found["mcp-name-required"] == "there are no headers over stdio"
     assert found["listen-tells-the-end"].startswith("Pushed ")

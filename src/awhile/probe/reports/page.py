@@ -122,12 +122,13 @@ def _era(era: str, facts: Json, prefix: str) -> str:
     parts = [f'<h2>{era}</h2>\n<div class="card"><dl class="facts">{rows}</dl></div>\n']
     for place, timeline in enumerate(facts["timelines"]):
         id_ = f"{prefix}-{era}-{place}"
+        label = f"{timeline['title']}, {era}{'' if prefix == 'r' else f', {prefix}'}"
         used = {mark["kind"] for lane in timeline["lanes"] for mark in lane["marks"]}
         legend = "".join(f"<span>{words}</span>" for kind, words in LEGEND.items() if kind in used)
         parts.append(
             f'<div class="card"><h3>{escape(timeline["title"])}</h3>'
             f'<div class="scroll" tabindex="0" role="region" '
-            f'aria-label="{escape(timeline["title"])}, {era}">{drawn(timeline, id_)}</div>'
+            f'aria-label="{escape(label)}">{drawn(timeline, id_)}</div>'
             f'<div class="legend" aria-hidden="true">{legend}</div></div>\n'
         )
     return "".join(parts)
@@ -180,7 +181,7 @@ def _comparison(comparison: Json) -> Iterable[str]:
     for letter, report in zip("AB", reports, strict=True):
         yield (
             f'<section class="card"><p class="kicker">{letter}</p>'
-            f"<h3>{escape(report['target'])}</h3>"
+            f"<h2>{escape(report['target'])}</h2>"
             f'<p class="verdict">{escape(verdict(report))}</p>{_counts(report)}'
             f'<p class="soft">{escape(under_way(report))}</p></section>'
         )
