@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from awhile.cli.overseen import OperatedStore
+    from awhile.cli.settings import Settings
     from awhile.tasks import TaskRecord
 
 audit = logging.getLogger(AUDIT)
@@ -76,10 +77,10 @@ def stop(
     """
     if (task_id is None) == (owner is None and tool is None):
         raise SettingsError("Say what to stop: one TASK, or --owner or --tool (or both of these).")
-    url = _store_url(ctx)
+    settings = _settings(ctx)
 
     async def run() -> int:
-        async with overseen(url) as opened:
+        async with overseen(settings) as opened:
             ids = [task_id] if task_id else list(await opened.unstopped(owner=owner, tool=tool))
             if not ids:
                 say("Nothing to stop: no task of that is living and not asked to stop already.")
@@ -115,10 +116,10 @@ def requeue(
 
     What has ended stays ended, and what was asked to stop is not run again.
     """
-    url = _store_url(ctx)
+    settings = _settings(ctx)
 
     async def run() -> None:
-        async with overseen(url) as opened:
+        async with overseen(settings) as opened:
             record = await opened.get(task_id)
             if record is None:
                 raise TaskNotFound
@@ -158,10 +159,10 @@ def drain(
 
     It takes nothing more, lets what runs end within its drain_seconds, hands the rest back, ends.
     """
-    url = _store_url(ctx)
+    settings = _settings(ctx)
 
     async def run() -> None:
-        async with overseen(url) as opened:
+        async with overseen(settings) as opened:
             now = await look(opened, limit=MOST_HELD)
             if all(one.name != worker for one in now.workers):
                 names = ", ".join(one.name for one in now.workers) or "none at all"
@@ -250,10 +251,10 @@ class _Asked:
         return ends.NOT_STOPPED if self.open else ends.RESULT
 
 
-def _store_url(ctx: typer.Context) -> str:
+def _settings(ctx: typer.Context) -> Settings:
     settings = read_settings(ctx.params).settings
     set_up_audit(settings.audit_file)
-    return settings.store
+    return settings
 
 
 def _audit(did: str, what: str, record: TaskRecord | None = None) -> None:

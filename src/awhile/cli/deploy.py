@@ -7,6 +7,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from awhile.cli.kept import kept_secret, make_folder
+from awhile.cli.seals import codec_of
 from awhile.errors import SettingsError
 from awhile.runtime.webhook import Webhook
 from awhile.server.operating import Operating
@@ -55,7 +56,8 @@ def operating_of(settings: Settings) -> Operating:
         said = settings.webhook_secret or ""
         secrets_of_it = tuple(one.strip() for one in said.split(",") if one.strip())
         webhook = Webhook(url=settings.webhook_url, secrets=secrets_of_it)
-    return Operating(on_drain=_end_as_on_sigterm, webhook=webhook)
+    codec = codec_of(settings)
+    return Operating(on_drain=_end_as_on_sigterm, webhook=webhook, codec=codec)
 
 
 def _end_as_on_sigterm() -> None:

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit
 
+from awhile.cli.seals import codec_of
 from awhile.errors import SettingsError
 from awhile.runtime.presence import Present, present
 from awhile.runtime.worker import wall_clock_ms
 from awhile.stores.contract import Store, TaskStore
 from awhile.stores.open import open_store
 from awhile.stores.operated import Operated, Overview
+from awhile.stores.sealing import sealed
 from awhile.tasks import Status
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
+    from awhile.cli.settings import Settings
     from awhile.tasks import TaskRecord
 
 
@@ -27,14 +30,17 @@ class OperatedStore(TaskStore, Operated, Protocol):
 
 
 @asynccontextmanager
-async def overseen(url: str) -> AsyncGenerator[OperatedStore]:
-    """The open store of that URL.
+async def overseen(settings: Settings) -> AsyncGenerator[OperatedStore]:
+    """The open store of these settings.
 
     Raises:
         SettingsError: there is none, or it cannot be operated.
         StoreError: it cannot be opened.
     """
-    store = _there(url)
+    codec = codec_of(settings)
+    store = _there(settings.store)
+    if codec is not None:
+        store = sealed(store, codec)
     async with store:
         yield cast("OperatedStore", store)
 

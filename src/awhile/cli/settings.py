@@ -259,6 +259,15 @@ class Settings:
         "Whether this is the only server on its store, or its module shares keys of its own.",
         otherwise="it is not known whether servers have to share a key",
     )
+    seal_keys: str | None = setting(
+        optional(SECRETS),
+        None,
+        "What seals arguments, results and all that is said about a task before it is kept: "
+        "ID:BASE64, 32 bytes each; several with commas between them, the one to seal with first. "
+        "Never shown.",
+        otherwise="contents could be read by whoever reads the store, or by nobody",
+        words="none: contents are kept as they are",
+    )
     log_format: str = setting(
         one_of("text", "json"),
         "text",

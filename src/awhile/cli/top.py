@@ -54,11 +54,12 @@ def top(
     Live at a terminal (Ctrl-C ends), once where there is none. It reads what is living, so it costs
     a large store no more than a small one.
     """
-    url = read_settings(ctx.params).settings.store
+    settings = read_settings(ctx.params).settings
+    url = settings.store
 
     async def run() -> None:
         screen = out()
-        async with overseen(url) as opened:
+        async with overseen(settings) as opened:
             if as_one_json or once or not screen.is_terminal:
                 seen = await look(opened, limit=MOST)
                 if as_one_json:

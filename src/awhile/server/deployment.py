@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from awhile.errors import SettingsError
 from awhile.stores.bounds import Bounds
 from awhile.stores.open import open_store
+from awhile.stores.sealing import sealed
 
 if TYPE_CHECKING:
     from awhile.server.operating import Operating
@@ -72,4 +73,6 @@ class Deployment:
                 "serve module:server --store sqlite:///tasks.db`, or name one: "
                 "Tasks('sqlite:///tasks.db')."
             )
-        return open_store(self.store) if isinstance(self.store, str) else self.store
+        store = open_store(self.store) if isinstance(self.store, str) else self.store
+        codec = self.operating.codec
+        return store if codec is None else sealed(store, codec)

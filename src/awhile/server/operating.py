@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from awhile.runtime.worker import Worker
     from awhile.server.tasks import Tasks
     from awhile.stores.contract import Store
+    from awhile.stores.sealing import Codec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +30,12 @@ class Operating:
             ``awhile serve`` and ``awhile worker`` end then, as on SIGTERM. None: the program only
             takes no more work (`Tasks.drain`).
         webhook: who is told of each task that ended; None: nobody.
+        codec: what seals contents before they are kept; None: they are kept as they are.
     """
 
     on_drain: Callable[[], None] | None = None
     webhook: Webhook | None = None
+    codec: Codec | None = None
 
 
 @asynccontextmanager

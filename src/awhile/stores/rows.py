@@ -134,7 +134,7 @@ def to_row(record: TaskRecord) -> dict[str, Any]:
     for name in _TEXTS:
         text = row[name]
         if text is not None and not text.isascii():
-            _check_text(text, what=name)
+            check_text(text, what=name)
     return row
 
 
@@ -240,7 +240,12 @@ def event_fields(event: ev.Event) -> str:
     return encode(said, what="history")
 
 
-def _check_text(text: str, *, what: str) -> None:
+def check_text(text: str, *, what: str) -> None:
+    """Refuse text that no client could be told; ``what`` names it in the error.
+
+    Raises:
+        StoreError: it is not Unicode.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -305,6 +310,7 @@ def _inputs(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Input]:
 __all__ = [
     "COLUMNS",
     "DERIVED",
+    "check_text",
     "created_fields",
     "encode",
     "event_fields",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.operated import OURS, TellsOfLost
+from awhile.stores.sealing import Sealed
 from awhile.tasks import StoppedHow
 from awhile.tasks import events as ev
 from awhile.telemetry import meters, traces
@@ -35,7 +36,7 @@ class _Observed:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        kind = type(store).__name__
+        kind = type(store.inner if isinstance(store, Sealed) else store).__name__
         self._system = SYSTEMS.get(kind, kind)
 
     async def __aenter__(self) -> Self:

@@ -1,0 +1,239 @@
+"""Contents are sealed before they are kept: nothing of them is in the store's files."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from awhile.errors import SettingsError, StoreError
+from awhile.stores.aes import AesGcm
+from awhile.stores.contract import Store
+from awhile.stores.open import open_store
+from awhile.stores.operated import Notifies, Operated
+from awhile.stores.sealing import sealed
+from awhile.tasks import StoppedHow, TaskRecord, apply
+from awhile.tasks import events as ev
+from awhile.testing.store_case import AT, task
+from awhile.testing.store_keeping import KeepsTasks
+from awhile.testing.store_leases import GivesLeases
+from awhile.testing.store_operating import IsOperated
+from awhile.testing.store_races import EndsOnce
+
+pytestmark = pytest.mark.anyio
+
+OLD, NEW = b"o" * 32, b"n" * 32
+CODEC = AesGcm({"k1": OLD})
+SECRET = "sEcReT"  # noqa: S105 - what is looked for in the files
+
+DONE = {"content": [{"type": "text", "text": f"{SECRET} result"}]}
+
+
+@pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'tasks.db'}"
+
+
+class TestSealedStore(KeepsTasks, EndsOnce, GivesLeases, IsOperated):
+    """A sealed store passes what a store passes; how it wakes and survives is the store's own."""
+
+    @pytest.fixture
+    def store_url(self, tmp_path: Path) -> str:
+        return f"sqlite:///{tmp_path / 'tasks.db'}"
+
+    @pytest.fixture
+    async def store(self, store_url: str) -> AsyncGenerator[Store]:
+        async with sealed(open_store(store_url), CODEC) as opened:
+            yield opened
+
+    @pytest.fixture
+    async def second(self, store: Store, store_url: str) -> AsyncGenerator[Store]:
+        async with sealed(open_store(store_url), CODEC) as opened:
+            yield opened
+
+
+async def whole_lives(store: Store) -> list[TaskRecord]:
+    """Two tasks to which everything happens that has contents; as they are at the end."""
+    told = ev.Reported(generation=1, done=1, total=2, message=f"{SECRET} step")
+    early = apply(task(worker="w", arguments={"q": SECRET}, context={"h": SECRET}), told, AT)
+    one = await store.create(early)
+    other = await store.create(task(worker="w", arguments={"q": SECRET}))
+    question = {"method": "elicitation/create", "params": {"message": f"{SECRET}?"}}
+    for event in (
+        ev.Reported(generation=1, done=2, total=2, message=f"{SECRET} next step"),
+        ev.Reported(generation=1, done=2, total=2, message=f"{SECRET} next step"),
+        ev.Noted(generation=1, key="job", outcome={"id": SECRET}),
+        ev.InputAsked(generation=1, key="k", request=question),
+        ev.InputAnswered(responses={"k": {"name": SECRET}}),
+        ev.CancelAsked(reason=f"{SECRET} reason"),
+        ev.Completed(generation=1, result=DONE, message=f"{SECRET} end."),
+    ):
+        await store.append(one.task_id, event, AT + 5)
+    error = {"code": -32603, "message": f"{SECRET} error"}
+    failed = ev.Failed(generation=1, error=error, message=f"{SECRET} error")
+    await store.append(other.task_id, failed, AT + 5)
+    return [found for each in (one, other) if (found := await store.get(each.task_id)) is not None]
+
+
+def bytes_of(folder: Path) -> bytes:
+    """All there is in the store's files, the write-ahead log included."""
+    return b"".join(one.read_bytes() for one in folder.iterdir() if one.is_file())
+
+
+async def test_the_bytes_of_the_files_contain_no_plaintext(tmp_path: Path, store_url: str) -> None:
+    """Ours: neither while it is open, with its log, nor after; and all of it is read back."""
+    async with sealed(open_store(store_url), CODEC) as store:
+        one, other = await whole_lives(store)
+        while_open = bytes_of(tmp_path)
+        assert (tmp_path / "tasks.db-wal").stat().st_size > 0
+        history = [*await store.history(one.task_id), *await store.history(other.task_id)]
+    for data in (while_open, bytes_of(tmp_path)):
+        assert SECRET.encode() not in data
+        assert base64.b64encode(SECRET.encode())[:7] not in data
+        assert b"elicitation" not in data
+    assert one.arguments == {"q": SECRET}
+    assert one.context == {"h": SECRET}
+    assert [step.message for step in one.steps] == [f"{SECRET} step", f"{SECRET} next step"]
+    assert one.progress is not None
+    assert one.progress.message == f"{SECRET} next step"
+    assert one.journal["job"].outcome == {"id": SECRET}
+    assert one.inputs["k"].request["params"] == {"message": f"{SECRET}?"}
+    assert one.inputs["k"].response == {"name": SECRET}
+    assert one.cancel_reason == f"{SECRET} reason"
+    assert one.result == DONE
+    assert one.status_message == f"{SECRET} end. The stop that was asked for came too late."
+    assert other.status_message == f"{SECRET} error"
+    assert other.error == {"code": -32603, "message": f"{SECRET} error"}
+    said = json.dumps([dict(each.fields) for each in history])
+    assert said.count(SECRET) == 9
+    assert "awhile/sealed" not in said
+
+
+async def test_operators_without_the_key_see_and_stop_but_read_nothing(store_url: str) -> None:
+    """Ours."""
+    async with sealed(open_store(store_url), CODEC) as store:
+        made = await store.create(task(worker="w", arguments={"q": SECRET}))
+        told = ev.Reported(generation=1, message=SECRET)
+        await store.append(made.task_id, told, AT)
+    async with open_store(store_url) as keyless:
+        assert isinstance(keyless, Operated)
+        [held] = (await keyless.overview()).held
+        assert (held.task_id, held.tool) == (made.task_id, "report")
+        assert (held.status_message or "").startswith("[[sealed:")
+        await keyless.append(made.task_id, ev.CancelAsked(reason="olga"), AT + 1)
+        how = StoppedHow.COROUTINE_ENDED
+        await keyless.append(made.task_id, ev.Stopped(generation=1, how=how), AT + 2)
+    async with sealed(open_store(store_url), CODEC) as store:
+        ended = await store.get(made.task_id)
+        assert ended is not None
+        assert (ended.stopped_how, ended.cancel_reason) == (how, "olga")
+        assert ended.arguments == {"q": SECRET}
+
+
+async def test_keys_are_changed_one_after_the_other(store_url: str) -> None:
+    """Ours: what an old key sealed is read while that is given, and refused afterwards."""
+    rolling = AesGcm({"k1": OLD, "k2": NEW}), AesGcm({"k2": NEW, "k1": OLD})
+    ids: list[str] = []
+    for codec in (CODEC, *rolling):
+        async with sealed(open_store(store_url), codec) as store:
+            ids.append((await store.create(task(arguments={"q": SECRET}))).task_id)
+    for codec in rolling:
+        async with sealed(open_store(store_url), codec) as store:
+            for task_id in ids:
+                record = await store.get(task_id)
+                assert record is not None
+                assert record.arguments == {"q": SECRET}
+    async with sealed(open_store(store_url), AesGcm({"k2": NEW})) as store:
+        for task_id in ids[:2]:
+            with pytest.raises(StoreError, match="sealed under a key that is not here"):
+                await store.get(task_id)
+        assert await store.get(ids[2]) is not None
+
+
+async def test_what_was_sealed_for_one_task_is_not_taken_for_anothers(store_url: str) -> None:
+    """Ours: whoever can write the store cannot move contents between tasks, or change them."""
+    async with sealed(open_store(store_url), CODEC) as store:
+        one = await store.create(task(arguments={"q": SECRET}))
+    async with open_store(store_url) as raw:
+        kept = await raw.get(one.task_id)
+        assert kept is not None
+        moved = await raw.create(task(arguments=kept.arguments))
+        [(key, text)] = kept.arguments.items()
+        changed = {key: f"{text[:-6]}{'A' if text[-6] != 'A' else 'B'}{text[-5:]}"}
+        broken = await raw.create(task(arguments=changed, task_id="0" * 32))
+    async with sealed(open_store(store_url), CODEC) as store:
+        for task_id in (moved.task_id, broken.task_id):
+            with pytest.raises(StoreError, match="were changed since"):
+                await store.get(task_id)
+
+
+async def test_what_was_kept_before_there_was_a_key_is_still_read(store_url: str) -> None:
+    """Ours: and sealed when it is written again."""
+    async with open_store(store_url) as plain:
+        made = await plain.create(task(worker="w", arguments={"q": SECRET}))
+    async with sealed(open_store(store_url), CODEC) as store:
+        ended = await store.append(made.task_id, ev.Completed(generation=1, result=DONE), AT)
+        assert (ended.arguments, ended.result) == ({"q": SECRET}, DONE)
+
+
+async def test_a_redaction_decides_what_is_kept_at_all(tmp_path: Path, store_url: str) -> None:
+    """Ours: also without a key; it is told what each value is."""
+    seen: set[str] = set()
+
+    def redact(what: str, value: Any) -> Any:
+        seen.add(what)
+        return json.loads(json.dumps(value).replace(SECRET, "…"))
+
+    async with sealed(open_store(store_url), redact=redact) as store:
+        one, other = await whole_lives(store)
+    assert SECRET.encode() not in bytes_of(tmp_path)
+    assert one.arguments == {"q": "…"}
+    assert one.result == {"content": [{"type": "text", "text": "… result"}]}
+    assert other.status_message == "… error"
+    assert seen == {
+        "arguments",
+        "context",
+        "error",
+        "message",
+        "outcome",
+        "reason",
+        "request",
+        "response",
+        "result",
+    }
+
+
+async def test_notices_of_a_sealed_store_are_those_of_the_store(store_url: str) -> None:
+    """Ours: the webhook works as ever."""
+    async with sealed(open_store(store_url), CODEC) as store:
+        assert isinstance(store, Notifies)
+        await store.note_endings()
+        await whole_lives(store)
+        taken = await store.take_notices(at_ms=AT + 9, until_ms=AT + 99)
+        assert {one.record.status_message for one in taken} == {
+            f"{SECRET} error",
+            f"{SECRET} end. The stop that was asked for came too late.",
+        }
+
+
+@pytest.mark.parametrize("text", ["", "k1", "k1:", "k1:c2hvcnQ=", ":", "k1:!!"])
+def test_keys_that_are_none_are_refused_and_not_repeated(text: str) -> None:
+    """Ours."""
+    with pytest.raises(SettingsError) as refused:
+        AesGcm.from_text(text)
+    assert "secrets.token_bytes(32)" in str(refused.value)
+    assert "c2hvcnQ=" not in str(refused.value)
+
+
+def test_keys_are_read_from_one_setting() -> None:
+    """Ours: the first one seals, every one opens."""
+    text = ", ".join(
+        f"{name}:{base64.b64encode(key).decode()}" for name, key in (("b", NEW), ("a", OLD))
+    )
+    both = AesGcm.from_text(text)
+    assert AesGcm({"b": NEW}).open(both.seal(b"x", b"t"), b"t") == b"x"
+    assert both.open(AesGcm({"a": OLD}).seal(b"y", b"t"), b"t") == b"y"
