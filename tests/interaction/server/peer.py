@@ -201,6 +201,13 @@ def run_facts(task: Json) -> Json:
     return task["_meta"]["awhile/run"]
 
 
+def coroutines() -> int:
+    """How many tasks the event loop has, but for the one with which sse_starlette watches for the
+    process's end: it begins with a loop's first stream, and stays."""
+    names = (getattr(one.coro, "__qualname__", "") for one in anyio.get_running_tasks())
+    return sum(name != "_shutdown_watcher" for name in names)
+
+
 async def until(happened: Callable[[], bool], what: str) -> None:
     """Wait until ``happened``, for a bounded time."""
     with anyio.move_on_after(PATIENCE_SECONDS):

@@ -12,7 +12,7 @@ import pytest
 from awhile import Run
 from tests.interaction.server.conftest import App
 from tests.interaction.server.legacy import Legacy
-from tests.interaction.server.peer import PATIENCE_SECONDS, Json, Peer, until
+from tests.interaction.server.peer import PATIENCE_SECONDS, Json, Peer, coroutines, until
 
 pytestmark = pytest.mark.anyio
 
@@ -35,11 +35,6 @@ class Work:
                 self.held -= 1
                 self.ended += 1
             return "done"
-
-
-def coroutines() -> int:
-    """How many tasks the event loop has."""
-    return len(anyio.get_running_tasks())
 
 
 async def leave(http: httpx2.AsyncClient, request: httpx2.Request, work: Work, held: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from awhile.server.pace import LONGEST_DELAY_SECONDS, POLLS_PER_SECOND, REMEMBERED, Pace
 from tests.interaction.server.conftest import App
 from tests.interaction.server.legacy import Legacy
-from tests.interaction.server.peer import PATIENCE_SECONDS, Peer, until
+from tests.interaction.server.peer import PATIENCE_SECONDS, Peer, coroutines, until
 
 pytestmark = pytest.mark.anyio
 
@@ -85,12 +85,12 @@ async def test_A14_a_poll_that_is_left_holds_nothing(app: App, era: str) -> None
     async with working(app, era) as client:
         task_id = await client.start("work")
         await client.get(task_id)
-        before = len(anyio.get_running_tasks())
+        before = coroutines()
         with anyio.move_on_after(0.3):
             async with anyio.create_task_group() as polls:
                 for _ in range(AT_ONCE + 2 * HELD_BACK):
                     polls.start_soon(client.get, task_id)
-        await until(lambda: len(anyio.get_running_tasks()) <= before, "every poll has ended")
+        await until(lambda: coroutines() <= before, "every poll has ended")
         await client.cancel(task_id)
 
 
