@@ -378,13 +378,14 @@ async def test_nothing_a_busy_store_asks_reads_what_has_ended(postgres_url: str)
     """Ours: claiming, listing, watching and sweeping cost the same beside 10^5 ended tasks."""
     line = {"tools": Texts(["report"]), "at_ms": AT, "limit": 10}
     fair = {
+        "owners": Texts(["ada", "o1"]),
+        "held": Numbers([0, 1]),
         "tools": Texts(["report"]),
-        "without": Texts([]),
         "per_owner": None,
-        "owners": None,
         "besides": Numbers([]),
         "limit": 10,
     }
+    lines = {"tools": Texts(["report"]), "window": 500}
     listed = {
         "owner": "ada",
         "statuses": None,
@@ -397,6 +398,9 @@ async def test_nothing_a_busy_store_asks_reads_what_has_ended(postgres_url: str)
     living = {"statuses": Texts(["working", "input_required"]), "living": True}
     asked: list[tuple[str, dict[str, Any]]] = [
         ("tasks", {"task_ids": Texts(["copy 7", "copy 8"])}),
+        ("held", {}),
+        ("heads_near", lines),
+        ("heads", lines),
         ("next_in_line", fair),
         ("take", {"ordinals": Numbers([1, 2])}),
         ("again", line),
@@ -411,7 +415,7 @@ async def test_nothing_a_busy_store_asks_reads_what_has_ended(postgres_url: str)
         ("tasks_of_owner", {**listed, "after_rev": 2**40}),
         ("changed", {"from_rev": 2**40, "unseen": [2**40, 2**41]}),
         ("sweep", {"at_ms": AT - 1, "limit": 500}),
-        ("held", {"limit": 100}),
+        ("leases", {"limit": 100}),
         ("endings", {"limit": 100, "changes": 1000, "ours": "awhile:"}),
         ("waiting_by_tool", {}),
         ("held_by_tool", {}),

@@ -6,7 +6,7 @@ locked, so that workers woken together take different tasks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -14,14 +14,14 @@ import psycopg
 from awhile.stores.postgres.changing import Change, change_values, stored
 from awhile.stores.postgres.explain import is_lost
 from awhile.stores.postgres.group import FROZEN_MS
-from awhile.stores.postgres.values import Numbers, Texts, kept
+from awhile.stores.postgres.lines import Lines, Wanted, first_asked
+from awhile.stores.postgres.values import Texts
 from awhile.tasks import events as ev
 from awhile.tasks.state import may_claim, worker_lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from awhile.stores.postgres.changing import Stored
     from awhile.stores.postgres.connections import Connections, Cursor, Raw
     from awhile.stores.postgres.listener import Listener
     from awhile.tasks import TaskRecord
@@ -31,20 +31,6 @@ LOST_AT_ONCE = 500
 
 CLAIMED_AT_ONCE = 1000
 """How many tasks one call claims at most, whatever was asked for."""
-
-PASSED_OVER = 3
-"""How often to look again when others took what was just next."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a worker would take; see `Store.claim`."""
-
-    tools: frozenset[str]
-    at_ms: int
-    limit: int
-    per_owner: int | None
-    without: frozenset[str]
 
 
 async def claim(
@@ -105,7 +91,8 @@ class _Claim:
                     ran = [one for one in ran if may_claim(one.record, self._wanted.at_ms)]
                     ran.sort(key=lambda one: one.ordinal)
                     taken = ran[: self._limit]
-                    taken += await self._next_in_line(on, found[5], self._limit - len(taken))
+                    line = Lines(self._connections, on, self._wanted, found[5], found[6])
+                    taken += await line.take(self._limit - len(taken))
                     claimed = [Change.of(one) for one in taken]
                 for number, one in enumerate(claimed, start=len(ended) + 1):
                     one.apply(self._event, self._wanted.at_ms, number)
@@ -139,47 +126,8 @@ class _Claim:
         ]
         if self._limit:
             ran = {"tools": Texts(self._wanted.tools), "at_ms": at_ms, "limit": self._limit}
-            asked += [("again", ran), ("to_reach", ran), self._line(self._limit)]
+            asked += [("again", ran), ("to_reach", ran), *first_asked(self._wanted)]
         return asked
-
-    def _line(
-        self, limit: int, *, owners: Sequence[str] | None = None, besides: Sequence[int] = ()
-    ) -> tuple[str, Mapping[str, Any]]:
-        return "next_in_line", {
-            "tools": Texts(self._wanted.tools),
-            "without": Texts(self._wanted.without),
-            "per_owner": self._wanted.per_owner,
-            "owners": None if owners is None else Texts(owners),
-            "besides": Numbers(besides),
-            "limit": limit,
-        }
-
-    async def _next_in_line(
-        self, on: Raw, line: Sequence[Sequence[Any]], limit: int
-    ) -> list[Stored]:
-        """Lock up to ``limit`` tasks in line: the next ones that nobody else is just taking."""
-        line = line[:limit]
-        if line and self._wanted.per_owner is not None:
-            # What they hold is counted anew once nobody else claims of these owners.
-            owners = sorted({kept(owner) for _, owner in line})
-            space = self._connections.address.lock("owners")
-            locked = ("lock_owners", {"space": space, "owners": Texts(owners)})
-            _, line = await self._connections.each(on, [locked, self._line(limit, owners=owners)])
-        taken: list[Stored] = []
-        seen: list[int] = []
-        for _ in range(PASSED_OVER):
-            if not line:
-                break
-            seen += [ordinal for ordinal, _ in line]
-            rows = await self._connections.rows(on, "take", {"ordinals": Numbers(seen)})
-            found = {one.ordinal: one for one in map(stored, rows)}
-            taken = [found[ordinal] for ordinal in seen if ordinal in found][:limit]
-            missing = limit - len(taken)
-            if not missing or len(taken) == len(seen) or self._wanted.per_owner is not None:
-                break
-            name, asked = self._line(missing, besides=seen)
-            line = await self._connections.rows(on, name, asked)
-        return taken
 
     def _end(
         self, lost: Sequence[Sequence[Any]], unreached: Sequence[Sequence[Any]]
@@ -225,4 +173,4 @@ def _written(changes: Sequence[Change], revs: Mapping[int, int]) -> list[TaskRec
     ]
 
 
-__all__ = ["CLAIMED_AT_ONCE", "LOST_AT_ONCE", "Wanted", "claim"]
+__all__ = ["CLAIMED_AT_ONCE", "LOST_AT_ONCE", "claim"]

@@ -61,6 +61,7 @@ def _statements(address: Address) -> dict[str, bytes]:
         for short, left_out in ((":row", ()), (":brief", ("result",)), (":outline", _LEFT_OUT)):
             text = re.sub(rf"{short}\b", _columns(left_out), text)
         for one, sql in named_statements(in_schema(text, address)).items():
+            assert one not in said, one
             said[one] = re.sub(r"(?<!:):(\w+)", r"%(\1)b", sql).encode()
     return said
 

@@ -25,7 +25,7 @@ async def overview(connections: Connections, limit: int) -> Overview:
                 ("waiting_by_tool", {}),
                 ("held_by_tool", {}),
                 ("lines", asked),
-                ("held", asked),
+                ("leases", asked),
                 ("endings", recent),
             ],
         )

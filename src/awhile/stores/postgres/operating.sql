@@ -25,7 +25,7 @@ SELECT tool, owner, count(*), (array_agg(created_at_ms ORDER BY ordinal))[1]
 FROM awhile.task WHERE waits
 GROUP BY tool, owner ORDER BY min(ordinal) LIMIT :limit;
 
--- name: held
+-- name: leases
 -- What somebody holds, whose lease runs out soonest first.
 SELECT :outline FROM awhile.task
 WHERE lease_until_ms IS NOT NULL ORDER BY lease_until_ms LIMIT :limit;

@@ -225,10 +225,22 @@ SELECT
     )
 FROM unnest(:owners::text[]) AS asked (owner);
 
--- name: next_in_line
--- Which tasks of these tools are next, fairly between owners. The n-th task of an owner's line is
--- at the level of what they hold and n - 1; the lowest level comes first, in it the oldest. Of no
--- more than `limit` owners one can be among the first `limit`.
+-- name: held
+-- How many tasks each owner holds.
+SELECT owner, count(*) FROM awhile.task WHERE lease_worker IS NOT NULL GROUP BY owner;
+
+-- name: heads_near
+-- Whose lines of these tools begin among the oldest tasks in line, and where; with how many of
+-- those each owner has, of any tool.
+SELECT owner, min(ordinal) FILTER (WHERE tool = ANY(:tools::text[])), count(*)
+FROM (
+    SELECT owner, tool, ordinal FROM awhile.task WHERE waits ORDER BY ordinal LIMIT :window
+) AS near
+GROUP BY owner;
+
+-- name: heads
+-- Whose lines of these tools there are, and where they begin; with how many lines each owner has.
+-- From one to the next by the index, however long they are.
 WITH RECURSIVE head AS (
     SELECT one.* FROM unnest(:tools::text[]) AS asked (tool) CROSS JOIN LATERAL (
         SELECT tool, owner, ordinal FROM awhile.task
@@ -240,19 +252,14 @@ WITH RECURSIVE head AS (
         WHERE task.tool = head.tool AND waits AND task.owner > head.owner
         ORDER BY owner, ordinal LIMIT 1
     ) AS one
-), held AS (
-    SELECT owner, count(*) AS running FROM awhile.task WHERE lease_worker IS NOT NULL GROUP BY owner
-), line AS (
-    SELECT owner, coalesce(running, 0) AS running
-    FROM head LEFT JOIN held USING (owner)
-    WHERE owner <> ALL(:without::text[])
-        AND (:owners::text[] IS NULL OR owner = ANY(:owners))
-        AND (:per_owner::bigint IS NULL OR coalesce(running, 0) < :per_owner)
-    GROUP BY owner, running
-    ORDER BY coalesce(running, 0), min(ordinal) LIMIT :limit
 )
+SELECT owner, min(ordinal), count(*) FROM (SELECT * FROM head LIMIT :window) AS head GROUP BY owner;
+
+-- name: next_in_line
+-- Which tasks of these owners and tools are next. The n-th task of an owner's line is at the level
+-- of what they hold and n - 1; the lowest level comes first, in it the oldest.
 SELECT one.ordinal, line.owner
-FROM line CROSS JOIN LATERAL (
+FROM unnest(:owners::text[], :held::bigint[]) AS line (owner, running) CROSS JOIN LATERAL (
     SELECT ordinal, line.running + row_number() OVER (ORDER BY ordinal) - 1 AS level
     FROM unnest(:tools::text[]) AS asked (tool) CROSS JOIN LATERAL (
         SELECT ordinal FROM awhile.task
@@ -263,6 +270,11 @@ FROM line CROSS JOIN LATERAL (
 ) AS one
 WHERE :per_owner::bigint IS NULL OR one.level < :per_owner
 ORDER BY one.level, one.ordinal LIMIT :limit;
+
+-- name: held_of
+-- How many tasks these owners hold.
+SELECT owner, count(*) FROM awhile.task
+WHERE lease_worker IS NOT NULL AND owner = ANY(:owners) GROUP BY owner;
 
 -- name: lock_owners
 -- One transaction at a time claims of an owner for whom there is a bound.

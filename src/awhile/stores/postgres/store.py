@@ -11,8 +11,9 @@ from awhile.stores.contract import PLACE_LIMIT
 from awhile.stores.postgres import operating
 from awhile.stores.postgres.address import Address
 from awhile.stores.postgres.changing import kept_entry, stored
-from awhile.stores.postgres.claims import Wanted, claim
+from awhile.stores.postgres.claims import claim
 from awhile.stores.postgres.connections import Connections
+from awhile.stores.postgres.lines import Wanted
 from awhile.stores.postgres.listener import Listener
 from awhile.stores.postgres.reader import Reader, find
 from awhile.stores.postgres.schema import migrations, prepare

@@ -1,0 +1,130 @@
+"""Whose task is next: fair between owners, read from indexes when it is asked.
+
+The lines have no rows of their own, as they have in SQLite: every create, claim and ending would
+write its owner's, and so wait for the commit of the one before, in whatever process that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from awhile.stores.postgres.changing import stored
+from awhile.stores.postgres.values import Numbers, Texts, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from awhile.stores.postgres.changing import Stored
+    from awhile.stores.postgres.connections import Connections, Raw
+
+    Row = Sequence[Any]
+
+NEAR = 256
+"""Tasks at the front of the queue that are looked at first. Mostly they show enough owners."""
+
+FURTHER = (("heads", 500), ("heads_near", 20_000), ("heads", 1 << 40))
+"""What is looked at if they do not: a few long lines, many short ones, whatever there is."""
+
+PASSED_OVER = 3
+"""How often to look again when others were just taking what was next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a worker would take; see `Store.claim`."""
+
+    tools: frozenset[str]
+    at_ms: int
+    limit: int
+    per_owner: int | None
+    without: frozenset[str]
+
+
+def first_asked(wanted: Wanted) -> list[tuple[str, Mapping[str, Any]]]:
+    """What `Lines` wants to have been read."""
+    return [("held", {}), ("heads_near", {"tools": Texts(wanted.tools), "window": NEAR})]
+
+
+class Lines:
+    """The queue, as one transaction that claims sees it."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        on: Raw,
+        wanted: Wanted,
+        held: Sequence[Row],
+        near: Sequence[Row],
+    ) -> None:
+        self._connections = connections
+        self._on = on
+        self._wanted = wanted
+        self._held: dict[str, int] = {kept(owner): count for owner, count in held}
+        self._near = near
+
+    async def take(self, limit: int) -> list[Stored]:
+        """Lock up to ``limit`` tasks in line: the next ones that nobody else is just taking."""
+        if limit <= 0:
+            return []
+        owners = await self._next_owners(limit)
+        if self._wanted.per_owner is not None and owners:
+            # What they hold is counted anew once nobody else claims of these owners.
+            space = self._connections.address.lock("owners")
+            asked = {"owners": Texts(owners)}
+            _, held = await self._connections.each(
+                self._on, [("lock_owners", {**asked, "space": space}), ("held_of", asked)]
+            )
+            self._held = {kept(owner): count for owner, count in held}
+        taken: list[Stored] = []
+        seen: list[int] = []
+        for _ in range(PASSED_OVER):
+            line = await self._next(owners, limit - len(taken), seen) if owners else []
+            if not line:
+                break
+            seen += line
+            rows = await self._connections.rows(self._on, "take", {"ordinals": Numbers(line)})
+            found = {one.ordinal: one for one in map(stored, rows)}
+            taken += [found[ordinal] for ordinal in line if ordinal in found]
+            if len(found) == len(line) or self._wanted.per_owner is not None:
+                break
+        return taken
+
+    async def _next_owners(self, limit: int) -> list[str]:
+        """Who is next: of no more than ``limit`` owners a task can be among the first ``limit``."""
+        heads, complete = self._heads(self._near, NEAR)
+        for name, window in FURTHER:
+            if complete or sum(level == 0 for level, _, _ in heads[:limit]) == limit:
+                break  # nobody who is not among these comes before them
+            asked = {"tools": Texts(self._wanted.tools), "window": window}
+            rows = await self._connections.rows(self._on, name, asked)
+            heads, complete = self._heads(rows, window)
+        return [owner for _, _, owner in heads[:limit]]
+
+    def _heads(self, rows: Sequence[Row], window: int) -> tuple[list[tuple[int, int, str]], bool]:
+        """(tasks held, first task in line, owner) in order; and whether those are all there are."""
+        per_owner = self._wanted.per_owner
+        heads: list[tuple[int, int, str]] = []
+        for name, ordinal, _ in rows:
+            owner = kept(name)
+            held = self._held.get(owner, 0)
+            if ordinal is None or owner in self._wanted.without:
+                continue
+            if per_owner is None or held < per_owner:
+                heads.append((held, ordinal, owner))
+        return sorted(heads), sum(count for _, _, count in rows) < window
+
+    async def _next(self, owners: Sequence[str], limit: int, besides: Sequence[int]) -> list[int]:
+        asked = {
+            "owners": Texts(owners),
+            "held": Numbers([self._held.get(owner, 0) for owner in owners]),
+            "tools": Texts(self._wanted.tools),
+            "per_owner": self._wanted.per_owner,
+            "besides": Numbers(besides),
+            "limit": limit,
+        }
+        rows = await self._connections.rows(self._on, "next_in_line", asked)
+        return [ordinal for ordinal, _ in rows]
+
+
+__all__ = ["Lines", "Wanted", "first_asked"]
