@@ -54,22 +54,34 @@ CREATE INDEX task_unreached ON task (cancel_asked_at_ms)
 
 DROP INDEX task_claimable;
 
-CREATE TRIGGER line_after_insert AFTER INSERT ON task
-WHEN NEW.waits OR NEW.lease_worker IS NOT NULL
+-- Most tasks never stand in line, so what they cost here is one look for a line of their owner.
+CREATE TRIGGER line_after_held_insert AFTER INSERT ON task WHEN NEW.lease_worker IS NOT NULL
 BEGIN
-    UPDATE line SET running = running + 1 WHERE owner = NEW.owner AND NEW.lease_worker IS NOT NULL;
+    UPDATE line SET running = running + 1 WHERE owner = NEW.owner;
+END;
+
+CREATE TRIGGER line_after_held_update AFTER UPDATE OF lease_worker ON task
+WHEN (NEW.lease_worker IS NULL) <> (OLD.lease_worker IS NULL) AND NEW.waits = OLD.waits
+BEGIN
+    UPDATE line
+        SET running = running + (NEW.lease_worker IS NOT NULL) - (OLD.lease_worker IS NOT NULL)
+        WHERE owner = NEW.owner;
+END;
+
+CREATE TRIGGER line_after_insert AFTER INSERT ON task WHEN NEW.waits
+BEGIN
     INSERT INTO line (tool, owner, waiting, head, running)
         SELECT NEW.tool, NEW.owner, 1, NEW.ordinal,
             (SELECT count(*) FROM task WHERE owner = NEW.owner AND lease_worker IS NOT NULL)
-        WHERE NEW.waits
+        WHERE true
         ON CONFLICT (tool, owner) DO UPDATE SET
             waiting = waiting + 1, head = min(head, excluded.head);
-    UPDATE counter SET waiting = waiting + 1 WHERE NEW.waits;
+    UPDATE counter SET waiting = waiting + 1;
 END;
 
 CREATE TRIGGER line_after_update
 AFTER UPDATE OF lease_worker, ended_at_ms, cancel_asked_at_ms, attempt ON task
-WHEN NEW.waits <> OLD.waits OR (NEW.lease_worker IS NULL) <> (OLD.lease_worker IS NULL)
+WHEN NEW.waits <> OLD.waits
 BEGIN
     UPDATE line
         SET running = running + (NEW.lease_worker IS NOT NULL) - (OLD.lease_worker IS NOT NULL)
@@ -84,12 +96,12 @@ BEGIN
             ),
             head
         )
-        WHERE tool = NEW.tool AND owner = NEW.owner AND OLD.waits AND NOT NEW.waits;
+        WHERE tool = NEW.tool AND owner = NEW.owner AND OLD.waits;
     DELETE FROM line WHERE tool = NEW.tool AND owner = NEW.owner AND waiting = 0;
     INSERT INTO line (tool, owner, waiting, head, running)
         SELECT NEW.tool, NEW.owner, 1, NEW.ordinal,
             (SELECT count(*) FROM task WHERE owner = NEW.owner AND lease_worker IS NOT NULL)
-        WHERE NEW.waits AND NOT OLD.waits
+        WHERE NEW.waits
         ON CONFLICT (tool, owner) DO UPDATE SET
             waiting = waiting + 1, head = min(head, excluded.head);
     UPDATE counter SET waiting = waiting + NEW.waits - OLD.waits;
