@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -66,7 +66,7 @@ async def ours(folder: Path) -> AsyncGenerator[str]:
 
 
 async def measure() -> Mapping[str, Report]:
-    """A report for each of the three servers."""
+    """A report for each of the three servers, which are probed side by side."""
     reports: dict[str, Report] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -76,22 +76,26 @@ async def measure() -> Mapping[str, Report]:
             """The witness: that server logs each step its work has really made."""
             return f"{len(lines_of(log))} lines"
 
-        async with process("checks.legacy_server", log) as url:
-            trial = Trial(tool="long_job", witness=steps_made)
-            reports["TypeScript SDK 1.30.0"] = await probe(Target(url=url), trial)
-        async with process("checks.fastmcp_server", folder / "fastmcp.log") as url:
-            trial = Trial(tool="long_job")
-            reports["fastmcp 4.1.4, fastmcp-tasks 4.1.4"] = await probe(Target(url=url), trial)
-        async with ours(folder) as url:
-            trial = Trial(tool="long_job", arguments={"steps": 5})
-            reports["Awhile"] = await probe(Target(url=url), trial)
+        async def add(name: str, server: AbstractAsyncContextManager[str], trial: Trial) -> None:
+            async with server as url:
+                reports[name] = await probe(Target(url=url), trial)
+
+        typescript = process("checks.legacy_server", log)
+        fastmcp = process("checks.fastmcp_server", folder / "fastmcp.log")
+        async with anyio.create_task_group() as together:
+            witnessed = Trial(tool="long_job", witness=steps_made)
+            together.start_soon(add, "TypeScript SDK 1.30.0", typescript, witnessed)
+            plain = Trial(tool="long_job")
+            together.start_soon(add, "fastmcp 4.1.4, fastmcp-tasks 4.1.4", fastmcp, plain)
+            five = Trial(tool="long_job", arguments={"steps": 5})
+            together.start_soon(add, "Awhile", ours(folder), five)
     return reports
 
 
 def table(reports: Mapping[str, Report]) -> str:
     """Markdown: the faults of each server."""
     lines = ["| Server | Revision | Grade | Check | Seen |", "|---|---|---|---|---|"]
-    for server, report in reports.items():
+    for server, report in sorted(reports.items(), reverse=True):
         served = ", ".join(report.eras)
         if not report.faults:
             lines.append(f"| {server} | {served} | conforms | every one that was tried | |")

@@ -210,6 +210,8 @@ def _deliver(
             say(f"Written: {path}")
     if stopped:
         return ends.CANCELLED
+    if not reports[-1]["findings"]:
+        return ends.FAILED  # neither revision is served to this caller
     # Of a comparison the second one counts: the new version.
     severity = Grade(reports[-1]["worst"]).severity
     if severity >= LEAST[outputs.fail_on]:

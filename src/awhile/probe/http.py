@@ -32,12 +32,14 @@ class HttpChannel:
 
     over_http = True
 
-    def __init__(self, url: str, clock: Clock, *, connect_seconds: float) -> None:
+    def __init__(
+        self, url: str, clock: Clock, *, connect_seconds: float, through_proxies: bool
+    ) -> None:
         self._url = url
         self._clock = clock
         # No time-out for reading: whoever asks bounds the whole.
         timeout = httpx2.Timeout(None, connect=connect_seconds)
-        self._http = httpx2.AsyncClient(timeout=timeout, trust_env=False)
+        self._http = httpx2.AsyncClient(timeout=timeout, trust_env=through_proxies)
 
     @asynccontextmanager
     async def open(

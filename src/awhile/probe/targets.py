@@ -92,7 +92,12 @@ class Target:
                     await session.handshake()
                 yield session
             return
-        channel = HttpChannel(self.url, log.clock, connect_seconds=CONNECT_SECONDS)
+        channel = HttpChannel(
+            self.url,
+            log.clock,
+            connect_seconds=CONNECT_SECONDS,
+            through_proxies=not self.on_loopback,
+        )
         session = Session(channel, dialect, log, given)
         try:
             if era == LEGACY:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -65,11 +64,10 @@ def test_a_tool_without_the_word_that_it_is_safe_is_not_called_and_it_says_why(
 def test_it_writes_all_reports_and_ends_with_the_worst(server: Served, place: Place) -> None:
     """Ours: and with 0 where only worse things are to fail."""
     html, junit = place.folder / "r.html", place.folder / "r.xml"
-    witness = f"{sys.executable} -c print(1)"
     arguments = (server.url, "--era", "2026-07-28", "--tool", "steps", "--safe-to-run")
     done = place.run(
         "probe", *arguments, "--json", "--html", str(html), "--junit", str(junit),
-        "--witness", witness, "--header", "X-Team: a-header-of-some-length",
+        "--header", "X-Team: a-header-of-some-length",
     )  # fmt: skip
     assert done.returncode == BY_SEVERITY[2], done.stderr
     report = json.loads(done.stdout)

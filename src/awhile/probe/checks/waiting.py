@@ -255,6 +255,21 @@ def no_progress_on_listen(seen: Seen) -> Verdict:
     return good("None came.", listened)
 
 
+def _told(seen: Seen) -> dict[str, list[tuple[Exchange, Frame]]]:
+    """The progress of everything that gave a token, by token, in the order it came.
+
+    In 2025-11-25 a task's progress may come on any stream.
+    """
+    found: dict[str, list[tuple[Exchange, Frame]]] = {}
+    for exchange, frame in sorted(seen.frames(), key=lambda one: one[1].at_ms):
+        token = frame.params.get("progressToken")
+        if frame.method == "notifications/progress" and isinstance(token, str):
+            found.setdefault(token, []).append((exchange, frame))
+    if not found:
+        raise Missing("no progress came, neither for a call nor for a task", applicable=False)
+    return found
+
+
 def _progress(seen: Seen) -> tuple[Exchange, list[Frame]]:
     plain = seen.plain.needed
     frames = [
@@ -276,13 +291,18 @@ def _progress(seen: Seen) -> tuple[Exchange, list[Frame]]:
     legacy=old_core("basic/utilities/progress", "Progress Flow"),
 )
 def progress_rises(seen: Seen) -> Verdict:
-    call, frames = _progress(seen)
-    values: list[Any] = [frame.params.get("progress") for frame in frames]
-    for one, two in pairwise(values):
-        numbers = isinstance(one, int | float) and isinstance(two, int | float)
-        if not numbers or two <= one:
-            return bad(f"{one!r} was followed by {two!r}.", call, progress=values)
-    return good(f"{len(values)} notifications, {values[0]} to {values[-1]}.", call, progress=values)
+    if seen.plain.found is None and seen.watched.found is None:
+        raise Missing(seen.plain.reason, applicable=seen.plain.applicable)
+    told: list[str] = []
+    for notes in _told(seen).values():
+        values: list[Any] = [frame.params.get("progress") for _, frame in notes]
+        for one, two in pairwise(values):
+            numbers = isinstance(one, int | float) and isinstance(two, int | float)
+            if not numbers or two <= one:
+                words = f"{one!r} was followed by {two!r}."
+                return bad(words, notes[0][0], notes[-1][0], progress=values)
+        told.append(f"{len(values)} notifications, {values[0]} to {values[-1]}")
+    return good(f"{'; '.join(told)}.", *(notes[-1][0] for notes in _told(seen).values()))
 
 
 @check(

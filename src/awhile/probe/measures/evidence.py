@@ -66,6 +66,12 @@ class Survey:
         )
 
     @property
+    def lists_all(self) -> bool:
+        """Whether that page is the whole list."""
+        result = self.listing and self.listing.result
+        return bool(result) and not result.get("nextCursor")
+
+    @property
     def capabilities(self) -> Json:
         """What the server declares."""
         return capabilities_of(self.greeting)

@@ -131,7 +131,7 @@ async def _trials(
     trial, limits, target, log = gathered.trial, gathered.limits, gathered.target, gathered.log
     assert trial is not None
     era = seen.era
-    if survey.tools and not survey.tool(trial.tool):
+    if survey.lists_all and not survey.tool(trial.tool):
         for part in (seen.watched, seen.stopped, seen.plain, seen.kept):
             part.absent(f"{trial.tool!r} is not among the server's tools")
         return

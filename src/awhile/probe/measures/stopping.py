@@ -72,12 +72,13 @@ async def _until_ended(session: Session, task_id: str, seen: Stopped, limits: Li
     with anyio.move_on_after(limits.stop_seconds):
         while True:
             exchange, view = await session.get(task_id, "see what came of the cancel")
-            if view is None:
+            if view is None and exchange.code is not None:
                 seen.gone = exchange
                 return False
-            seen.after.append(view)
-            if view.ended:
-                return True
+            if view is not None:
+                seen.after.append(view)
+                if view.ended:
+                    return True
             await anyio.sleep(limits.measure_every_ms / 1000)
     return False
 
@@ -110,10 +111,11 @@ async def _settle(
         while True:
             await anyio.sleep(every)
             exchange, view = await session.get(task_id, "see whether it stays so")
-            if view is None:
+            if view is not None:
+                seen.after.append(view)
+            elif exchange.code is not None:
                 seen.gone = exchange
                 break
-            seen.after.append(view)
     seen.watched_ms = session.log.clock.now_ms() - began
     if trial.witness is not None and first is not None:
         seen.witness = (first, await trial.witness())

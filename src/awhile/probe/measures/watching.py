@@ -117,6 +117,10 @@ class _Watching:
             exchange, view = await self._session.get(self._id, f"look, {name}")
             if self.seen.first_look is None:
                 self.seen.first_look = exchange
+            if view is None and exchange.code is None:
+                # Not "no such task", but no answer: it may be too busy for whoever measures.
+                interval = self.seen.pollers[SUGGESTED]
+                continue
             if view is None:
                 self.seen.lost = self.seen.lost or exchange
                 if name == MEASURING:
@@ -190,10 +194,10 @@ class _Watching:
 
     async def _look(self, why: str) -> View | None:
         exchange, view = await self._session.get(self._id, f"look at the ended task {why}")
-        if view is None:
-            self.seen.lost = self.seen.lost or exchange
-        else:
+        if view is not None:
             self.seen.after.append(view)
+        elif exchange.code is not None:
+            self.seen.lost = self.seen.lost or exchange
         return view
 
     async def _afterwards(self) -> None:

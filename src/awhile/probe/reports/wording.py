@@ -43,7 +43,9 @@ def verdict(report: Json) -> str:
     """The whole in one sentence."""
     faults = counted(report, Grade.LOSES_WORK, Grade.MISLEADS, Grade.DIFFERS)
     if not report["findings"]:
-        return "Nothing could be checked: it serves neither 2026-07-28 nor 2025-11-25."
+        return (
+            "Nothing could be checked: neither 2026-07-28 nor 2025-11-25 is served to this caller."
+        )
     if not faults:
         return "A clean sheet: everything that was tried is as it should be."
     return f"To fix: {faults}."
