@@ -92,10 +92,15 @@ class Lines:
 
     async def _next_owners(self, limit: int) -> list[str]:
         """Who is next: of no more than ``limit`` owners a task can be among the first ``limit``."""
+        name = "heads_near"
         heads, complete = self._heads(self._near, NEAR)
-        for name, window in FURTHER:
-            if complete or sum(level == 0 for level, _, _ in heads[:limit]) == limit:
-                break  # nobody who is not among these comes before them
+        for further, window in FURTHER:
+            # Whoever is not among the oldest begins later than all of them: where enough of those
+            # hold nothing, nobody else comes before them.
+            idle = sum(held == 0 for held, _, _ in heads[:limit])
+            if complete or (name == "heads_near" and idle == limit):
+                break
+            name = further
             asked = {"tools": Texts(self._wanted.tools), "window": window}
             rows = await self._connections.rows(self._on, name, asked)
             heads, complete = self._heads(rows, window)
