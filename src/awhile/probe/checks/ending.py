@@ -39,8 +39,10 @@ def message_describes_the_end(seen: Seen) -> Verdict:
     last = watched.after[-1] if watched.after else end
     stale = last.message is not None and last.message in steps_of(watched)
     words = f"{last.status!r} beside the message {last.message!r}."
+    if last.message is None:
+        words = f"{last.status!r}, without a message."
     if stale:
-        return bad(words, last, message=last.message)
+        return bad(words, end, last, message=last.message)
     return good(words, last, message=last.message)
 
 

@@ -275,6 +275,8 @@ def outlives_its_connection(seen: Seen) -> Verdict:
 )
 def left_call_stops(seen: Seen) -> Verdict:
     plain = seen.plain.needed
+    if plain.call.error is not None:
+        raise Missing("this tool does not run without a task", applicable=False)
     if plain.left is None or plain.witness is None:
         raise Missing("it takes a witness, and a tool that answers without a task")
     stopped = seen.stopped.found

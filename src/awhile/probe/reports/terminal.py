@@ -133,18 +133,33 @@ def _comparison(console: Console, comparison: Json) -> None:
     if not differing:
         console.print("Both came to the same in every check.")
         return
+    telling = [one for one in differing if any(map(_fault_in, one["grades"]))]
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
     table.add_column("check", overflow="fold")
     table.add_column("A", no_wrap=True)
     table.add_column("B", no_wrap=True)
-    for one in differing:
+    for one in telling:
         name = Text.assemble(one["check"], (f"  {one['era']}", "dim"))
         table.add_row(name, *(_graded(grade) for grade in one["grades"]))
-    console.print(table)
+    if telling:
+        console.print(table)
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in differing:
+        if one not in telling:
+            first_grade, second_grade = (grade or "not served" for grade in one["grades"])
+            key = (one["era"], first_grade, second_grade)
+            groups.setdefault(key, []).append(one["check"])
+    for (era, in_first, in_second), checks in groups.items():
+        heading = f"\n{era}: A {in_first}, B {in_second}"
+        console.print(Text.assemble(heading, (f"  {', '.join(checks)}", "dim")))
     same = len(comparison["checks"]) - len(differing)
     console.print(Text(f"\nThe same in {same} others.", style="dim"))
     for letter, report in zip("AB", (first, second), strict=True):
         console.print(Text(f"{letter}: {under_way(report)}", style="dim"))
+
+
+def _fault_in(grade: str | None) -> bool:
+    return grade is not None and Grade(grade).severity > 0
 
 
 def _graded(grade: str | None) -> Text:
