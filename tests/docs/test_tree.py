@@ -99,10 +99,10 @@ def test_every_distribution_the_package_or_its_tools_bring_is_pinned() -> None:
 
 
 def brought() -> set[str]:
-    """Every installed distribution that `awhile[ask]` or a tool requires, directly or not."""
+    """Every installed distribution that the extras or a tool require, directly or not."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     tools = [each for group in groups.values() for each in group if isinstance(each, str)]
-    waiting = [Requirement(text) for text in ("awhile[ask]", *tools)]
+    waiting = [Requirement(text) for text in ("awhile[ask,postgres]", *tools)]
     installed: dict[str, Distribution] = {canonicalize_name(d.name): d for d in distributions()}
     seen: set[tuple[str, str]] = set()
     while waiting:

@@ -166,3 +166,16 @@ async def test_a_database_restored_elsewhere_counts_on_from_its_own_revs(
         new = await store.create(task())
         assert new.rev > after.rev
         assert await wait_for(watch, [new.task_id]) == {new.task_id}
+
+
+async def test_a_standby_that_was_behind_and_took_over_hides_no_change(postgres_url: str) -> None:
+    """Ours: it gives transactions numbers that a reader of the old server has seen already."""
+    async with PostgresStore.from_url(postgres_url) as store, store.watch() as watch:
+        connections = Connections(Address.parse(postgres_url))
+        one = task()
+        async with await connections.connect() as on:
+            store._opened.listener._snapshot = Snapshot(1 << 40, (), 0)  # pyright: ignore[reportPrivateUsage]
+            await insert(postgres_url, on, one)
+        assert await wait_for(watch, [one.task_id]) == {one.task_id}
+        later = await store.create(task())
+        assert await wait_for(watch, [later.task_id]) == {later.task_id}

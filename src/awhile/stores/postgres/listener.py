@@ -25,7 +25,7 @@ from awhile.errors import StoreError
 from awhile.stores.changes import Changes
 from awhile.stores.postgres.explain import explain
 from awhile.stores.postgres.snapshots import Snapshot
-from awhile.stores.postgres.values import kept
+from awhile.stores.postgres.values import Numbers, kept
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Sequence
@@ -185,7 +185,10 @@ class Listener:
             self._number += 1  # nobody has read up to a number given out before
             self._checkpoints = []
         else:
-            (text, rev_base), *changed = await self._read_changes(before)
+            (text, rev_base), *changed = await self._read_changes(before.from_rev, before.unseen)
+            if Snapshot.parse(text, rev_base).xmax < before.xmax:
+                # A standby that was behind took over: it counts on from an earlier transaction.
+                _, *changed = await self._read_changes(0, [])
             told = [(kept(task_id), rev) for task_id, rev in changed]
             self._publish(sorted(told, key=lambda one: one[1]))
             self._told, self._told_before = {}, self._told
@@ -194,8 +197,8 @@ class Listener:
         if len(self._checkpoints) > CHECKPOINTS:
             del self._checkpoints[1::2]
 
-    async def _read_changes(self, after: Snapshot) -> list[tuple[str, int]]:
-        asked = {"from_rev": after.from_rev, "unseen": after.unseen}
+    async def _read_changes(self, from_rev: int, unseen: Sequence[int]) -> list[tuple[str, int]]:
+        asked = {"from_rev": from_rev, "unseen": Numbers(unseen)}
         return [(row[0], row[1]) for row in await self._connections.read("changed", asked)]
 
     async def _changes_after(self, number: int, _limit: int) -> Sequence[Change]:
@@ -205,7 +208,7 @@ class Listener:
             (one for at, one in reversed(self._checkpoints) if at <= number),
             self._checkpoints[0][1],
         )
-        _, *changed = await self._read_changes(snapshot)
+        _, *changed = await self._read_changes(snapshot.from_rev, snapshot.unseen)
         return [(kept(task_id), reached) for task_id, _ in changed]
 
     # --- ringing ------------------------------------------------------------------------------
@@ -251,6 +254,7 @@ class Listener:
             trial = secrets.token_hex(8)
             await self._ring(trial)
             if await self._arrives(connection, trial):
+                await self._connections.read("move_revs")  # it may be another server by now
                 self._rings_work = True
                 self._connections.prepare = True  # what hears its own ring has its own session
                 self._look_now.set()  # what was missed meanwhile is read

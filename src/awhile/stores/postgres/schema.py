@@ -1,4 +1,4 @@
-"""The store's schema: created, migrated, or refused. The decision record 0012 has the rule.
+"""The store's schema: created, migrated, or refused. The decision record 0018 has the rule.
 
 Each migration is a file; the number of the last one is the schema's version. Old and new code share
 a schema while a deploy rolls: a migration only adds (nullable or defaulted columns, tables,

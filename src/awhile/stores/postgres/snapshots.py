@@ -6,7 +6,7 @@ So a change's ``rev`` holds its transaction: ``(xid << 12) + rev_base + n``, ``n
 changes in it. PostgreSQL says of every snapshot which transactions it sees: all below ``xmax``
 except those listed as running. What the next snapshot sees and this one did not is therefore what
 transactions from ``xmax`` on, or one of those listed, have written: a few ranges of the index of
-revs, complete without waiting for anybody (source: ours; the decision record 0011 has the proof).
+revs, complete without waiting for anybody (source: ours; the decision record 0017 has the proof).
 """
 
 from __future__ import annotations
