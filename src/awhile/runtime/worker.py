@@ -17,6 +17,7 @@ from awhile.processes.shield import shielded
 from awhile.runtime.attempt import attempt
 from awhile.runtime.bell import Bell
 from awhile.runtime.limits import unseen_ms
+from awhile.runtime.lull import Lull
 from awhile.runtime.running import Running
 from awhile.runtime.slots import Slots
 from awhile.stores.bounds import NO_BOUNDS
@@ -148,14 +149,13 @@ class Worker:
         self._kept: dict[str, Running] = {}
         self._all: set[Running] = set()
         self._look = Bell()
-        self._renewed_ms = now_ms()
-        self._take_nothing_before_ms = 0
+        self._lull = Lull(store, lease_ms=self._lease_ms, now_ms=now_ms)
         self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[Worker]:
         """Work while the block runs. On leaving it, what runs is stopped and handed back."""
-        self._renewed_ms = self.now_ms()
+        self._lull.answered(self.now_ms())
         async with anyio.create_task_group() as bodies:
             self._tasks = bodies
             async with anyio.create_task_group() as keeping:
@@ -335,11 +335,12 @@ class Worker:
         while True:
             with anyio.move_on_after(self._look_seconds):
                 seen = await self._look.wait(seen)
-            await self._let_others_renew()
             try:
+                await self._lull.sit_out(self._renew_all)
                 with shielded():  # a claimed task that nobody runs would have to wait for its lease
                     await self._claim()
             except AwhileError:
+                self._lull.failed()
                 logger.exception("Work could not be claimed; trying again.")
                 await anyio.sleep(RETRY_SECONDS)
 
@@ -358,7 +359,7 @@ class Worker:
         while True:  # as often as there is more room: no claim may give one owner too much
             room = self._slots.room
             claimed = await self._claim_some(room)
-            if not claimed or len(claimed) < room:
+            if not claimed or len(claimed) < room or self._lull.suspected:
                 return
 
     async def _claim_some(self, limit: int) -> Sequence[TaskRecord]:
@@ -372,6 +373,7 @@ class Worker:
             per_owner=self._bounds.running_per_owner,
             without=self._slots.sated,
         )
+        self._lull.answered(now)
         for record in claimed:
             if not self._slots.take(record.owner):
                 # A call took the place while the store was claiming.
@@ -389,14 +391,14 @@ class Worker:
         return claimed
 
     async def _renew(self) -> None:
+        pause = self._lease_ms / 3000
         while True:
-            await anyio.sleep(self._lease_ms / 3000)
-            await self._renew_all()
+            await anyio.sleep(pause)
+            renewed = await self._renew_all()
+            pause = self._lease_ms / (3000 if renewed else 12_000)  # soon: others wait for it
 
-    async def _renew_all(self) -> None:
+    async def _renew_all(self) -> bool:
         now = self.now_ms()
-        if now - self._renewed_ms > self._lease_ms:
-            self._take_nothing_before_ms = now + self._lease_ms // 2
         held = [
             Held(task_id=task_id, generation=running.record.generation)
             for task_id, running in self._kept.items()
@@ -408,21 +410,10 @@ class Worker:
                 lost = await self._store.renew(held, at_ms=now, until_ms=now + self._lease_ms)
         except AwhileError:
             logger.exception("Leases could not be renewed; trying again.")
-            return
-        self._renewed_ms = now
+            return False
         for one in lost:
             await self._obey(one.task_id)
-
-    async def _let_others_renew(self) -> None:
-        """After this process stood still for longer than a lease, take nothing for half of one.
-
-        A machine that slept wakes all its workers at once; none of them is lost.
-        """
-        if self.now_ms() - self._renewed_ms > self._lease_ms:
-            await self._renew_all()
-        wait_ms = self._take_nothing_before_ms - self.now_ms()
-        # Bounded, for a clock that was set back meanwhile.
-        await anyio.sleep(max(0, min(wait_ms, self._lease_ms // 2)) / 1000)
+        return True
 
     async def _sweep(self) -> None:
         while True:
