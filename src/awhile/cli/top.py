@@ -17,6 +17,7 @@ from awhile.cli.overseen import Seen, as_json, look, overseen, shown_url
 from awhile.cli.screen import out, visible
 from awhile.cli.settings import option, read_settings
 from awhile.stores.operated import QUEUED, STOPPING
+from awhile.stores.sealing import without_seals
 from awhile.tasks import Status
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _endings(seen: Seen, rows: int) -> Table:
             visible(one.owner),
             Text(one.status.value, style=ENDED_STYLES.get(one.status, "")),
             f"{ago(seen.at_ms - (one.ended_at_ms or seen.at_ms))} ago",
-            visible(one.status_message or ""),
+            visible(without_seals(one.status_message or "")),
         )
     return table
 

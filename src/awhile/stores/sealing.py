@@ -75,6 +75,11 @@ def sealed(store: Store, codec: Codec | None = None, *, redact: Redact | None = 
     return cast("Store", Sealed(store, codec, redact))
 
 
+def without_seals(text: str) -> str:
+    """Text for whoever has no key: short, where something in it is sealed."""
+    return _TOKEN.sub("(sealed)", text)
+
+
 class Sealed:
     """See `sealed`. What has nothing to be sealed is passed on."""
 
@@ -320,4 +325,4 @@ class Sealed:
         )
 
 
-__all__ = ["Codec", "Redact", "Sealed", "sealed"]
+__all__ = ["Codec", "Redact", "Sealed", "sealed", "without_seals"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -27,6 +28,15 @@ AWHILE = (sys.executable, "-m", "awhile.cli.main")
 @pytest.fixture
 def store_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'tasks.db'}"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def any_store_url(request: pytest.FixtureRequest, store_url: str) -> str:
+    """Of each kind of store a new one."""
+    if request.param == "postgres":
+        url: str = request.getfixturevalue("postgres_url")
+        return url
+    return store_url
 
 
 async def awhile(
@@ -60,10 +70,10 @@ def audited(servers: Fleet) -> list[tuple[Any, Any]]:
 
 
 async def test_top_shows_workers_queue_what_runs_and_what_ended(
-    tmp_path: Path, store_url: str
+    tmp_path: Path, any_store_url: str
 ) -> None:
     """Ours: as JSON and as text; an idle worker is there, too, and a server that works not."""
-    async with fleet(tmp_path, store_url) as servers:
+    async with fleet(tmp_path, any_store_url) as servers:
         replica = await servers.replica()
         await servers.worker("--slots=1")
         running = await replica.peer.start("work", name="a")
@@ -151,10 +161,10 @@ async def test_admin_stops_one_task_and_all_of_an_owner_or_tool(
 
 
 async def test_a_task_taken_from_a_stuck_worker_is_run_by_another(
-    tmp_path: Path, store_url: str
+    tmp_path: Path, any_store_url: str
 ) -> None:
     """Ours: what the first one still sends is not taken, and it is told to stop."""
-    async with fleet(tmp_path, store_url) as servers:
+    async with fleet(tmp_path, any_store_url) as servers:
         replica, stuck = await servers.replica(), await servers.worker("--drain-seconds=60")
         task_id = await replica.peer.start("work", name="a")
         assert await servers.begun("a") == stuck.process.pid
@@ -238,3 +248,32 @@ async def test_a_workers_log_is_json_with_the_task_of_each_line(
         [raised] = [one for one in lines if one["logger"] == "awhile.server.wrap"]
         assert raised["task_id"] == task_id
         assert "ValueError: broken" in raised["exception"]
+
+
+def bytes_of(folder: Path) -> bytes:
+    """All there is in the store's files."""
+    files = [one for one in folder.iterdir() if one.name.startswith("tasks.db") and one.is_file()]
+    return b"".join(one.read_bytes() for one in files)
+
+
+async def test_a_fleet_with_keys_keeps_nothing_readable_and_works_as_ever(
+    tmp_path: Path, store_url: str
+) -> None:
+    """Ours: a replica seals, a worker opens; an operator without the key sees, and reads none."""
+    key = base64.b64encode(b"k" * 32).decode()
+    async with fleet(tmp_path, store_url) as servers:
+        (tmp_path / "config.toml").write_text(f'seal_keys = "k1:{key}"\n')
+        replica = await servers.replica()
+        await servers.worker()
+        task_id = await replica.peer.start("work", name="a-secret-name")
+        await servers.begun("a-secret-name")
+        servers.let_go("a-secret-name")
+        task = await replica.peer.ended(task_id)
+        assert task["result"]["content"][0]["text"].startswith("a-secret-name, attempt 1")
+        (tmp_path / "config.toml").write_text("")
+        done = await awhile(servers, "top")
+        assert "a-secret-name" not in done.stdout + str(await servers.store.get(task_id))
+        assert task_id in done.stdout
+        data = bytes_of(tmp_path)
+        assert task_id.encode() in data
+        assert b"a-secret-name" not in data

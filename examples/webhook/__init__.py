@@ -1,0 +1,1 @@
+"""A receiver of Awhile's webhook."""
