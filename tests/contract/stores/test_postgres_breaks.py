@@ -126,8 +126,14 @@ async def test_a_server_that_stays_away_is_named_and_nothing_hangs(
     """Ours: readers, writers and subscribers get a StoreError once the patience is over."""
     for module in ("connections", "writer"):
         monkeypatch.setattr(f"awhile.stores.postgres.{module}.GIVE_UP_SECONDS", 0.3)
-    async with PostgresStore.from_url(own_cluster.url()) as store:
+
+    async def listens() -> bool:
+        return listening(own_cluster.dsn(), "away")
+
+    url = own_cluster.url(application_name="away")
+    async with PostgresStore.from_url(url) as store:
         one = await store.create(task())
+        await until(listens)
         await anyio.to_thread.run_sync(own_cluster.shut_down)
         began = time.monotonic()
         for use in (store.get(one.task_id), store.create(task()), store.find(owner="ada")):
@@ -139,6 +145,7 @@ async def test_a_server_that_stays_away_is_named_and_nothing_hangs(
         assert time.monotonic() - began < PATIENCE_SECONDS
         await anyio.to_thread.run_sync(own_cluster.start)
         assert await store.get(one.task_id) == one
+        await until(listens)
 
 
 # --- replies that are lost ----------------------------------------------------------------------

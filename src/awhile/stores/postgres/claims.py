@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from awhile.stores.asked import Asked
 from awhile.stores.postgres.changing import Change, change_values, stored
 from awhile.stores.postgres.explain import is_lost
 from awhile.stores.postgres.group import FROZEN_MS
@@ -65,6 +66,7 @@ class _Claim:
         self._connections = connections
         self._listener = listener
         self._event = event
+        self._asked = Asked()
         self._wanted = wanted
         self._limit = max(0, min(wanted.limit, CLAIMED_AT_ONCE)) if wanted.tools else 0
         self._uncertain: list[TaskRecord] = []
@@ -94,8 +96,10 @@ class _Claim:
                     line = Lines(self._connections, on, self._wanted, found[5], found[6])
                     taken += await line.take(self._limit - len(taken))
                     claimed = [Change.of(one) for one in taken]
+                until_ms = self._event.until_ms + self._asked.late_ms
+                event = replace(self._event, until_ms=until_ms)
                 for number, one in enumerate(claimed, start=len(ended) + 1):
-                    one.apply(self._event, self._wanted.at_ms, number)
+                    one.apply(event, self._wanted.at_ms, number)
                 written = await self._write(on, [*ended, *claimed])
         except BaseException as error:
             if not isinstance(error, psycopg.Error) or is_lost(error):

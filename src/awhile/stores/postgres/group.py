@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from awhile.errors import AwhileError, StoreError, TaskNotFound
+from awhile.stores.asked import Asked
 from awhile.stores.postgres.changing import (
     Change,
     Entry,
@@ -53,6 +54,19 @@ class Create:
     bounds: Bounds
     uncertain: bool = False
     """It was sent, and no reply came: it may have been made."""
+    asked: Asked = field(default_factory=Asked)
+    extended_ms: int = 0
+    """By how much its lease was extended, because it is written that much later than asked."""
+
+    def written_now(self) -> Mapping[str, Any]:
+        """The row as it is written now: its lease counts from here."""
+        more_ms = self.asked.late_ms - self.extended_ms
+        if more_ms > 0 and self.record.lease is not None:
+            lease = replace(self.record.lease, until_ms=self.record.lease.until_ms + more_ms)
+            self.record = replace(self.record, lease=lease)
+            self.row = {**self.row, "lease_until_ms": lease.until_ms}
+            self.extended_ms += more_ms
+        return self.row
 
     @property
     def key(self) -> tuple[str, str, str | None]:
@@ -133,7 +147,7 @@ class Group:
             first = self._n + 1
             asked: list[tuple[str, Mapping[str, Any]]] = []
             if creates:
-                rows = [{**one.row, "n": self._next()} for one in creates]
+                rows = [{**one.written_now(), "n": self._next()} for one in creates]
                 asked.append(("create", create_values(rows)))
             if writing:
                 asked.append(("change", change_values(writing)))

@@ -233,11 +233,11 @@ class Listener:
             began = time.monotonic()
             try:
                 await self._listen()
-            except (psycopg.Error, OSError) as error:
+            except (psycopg.Error, OSError, StoreError) as error:
                 if self._rings_work:
-                    logger.warning(
-                        "%s Polling meanwhile.", explain(error, self._connections.address)
-                    )
+                    if not isinstance(error, StoreError):
+                        error = explain(error, self._connections.address)
+                    logger.warning("%s Looking for changes meanwhile.", error)
             self._rings_work = False
             if time.monotonic() - began > 10:
                 tries = 0

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from awhile.errors import StoreError, TaskNotFound
+from awhile.stores.asked import Asked
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.contract import PLACE_LIMIT
 from awhile.stores.postgres import operating
@@ -199,9 +200,13 @@ class PostgresStore:
         asked: dict[str, Any] = {
             "task_ids": Texts([one.task_id for one in held]),
             "generations": Numbers([one.generation for one in held]),
-            "until_ms": until_ms,
         }
-        rows = await self._opened.connections.read("renew", asked)
+        connections, written = self._opened.connections, Asked()
+        rows = await connections.retried(
+            lambda on: connections.rows(
+                on, "renew", {**asked, "until_ms": until_ms + written.late_ms}
+            )
+        )
         renewed = {(kept(task_id), generation) for task_id, generation in rows}
         return [one for one in held if (one.task_id, one.generation) not in renewed]
 
