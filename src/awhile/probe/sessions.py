@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from awhile.probe.dialects import Dialect, Legacy
+from awhile.probe.dialects import MODERN, Dialect, Legacy
 from awhile.probe.exchanges import (
     Clock,
     Exchange,
@@ -132,6 +132,8 @@ class Session:
                 yield frames
         finally:
             self._note(exchange)
+            if not exchange.answer and exchange.request.get("method") == "tools/call":
+                await self._take_back(exchange)
 
     async def ask(
         self,
@@ -167,6 +169,17 @@ class Session:
         elif waiting.cancelled_caught:
             exchange.ending = "timed out"
         return exchange
+
+    async def _take_back(self, exchange: Exchange) -> None:
+        """Tell a server of 2025-11-25 that a call is wanted no more: a dropped stream says nothing
+        there. In 2026-07-28, and over stdio, leaving the stream says it."""
+        if self.era == MODERN or not self.channel.over_http:
+            return
+        params = {"requestId": exchange.id, "reason": "left by the probe"}
+        note: Json = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+        headers = {**self.dialect.headers("", {}), **self._given}
+        with anyio.move_on_after(TAKING_BACK_SECONDS, shield=True):
+            await self.channel.tell(note, headers)
 
     async def reply(self, frame: Frame) -> None:
         """Answer what a server of 2025-11-25 asks of its client: nobody is here to say yes."""
@@ -251,6 +264,9 @@ class Session:
             if made is not None:
                 made.ended = True
 
+
+TAKING_BACK_SECONDS = 2.0
+"""How long it may take to tell a server that a call is wanted no more."""
 
 AFTERWARDS_SECONDS = 0.5
 """How long a stream is read on after its answer, for what must not come there."""

@@ -95,6 +95,26 @@ async def test_a_bound_on_time_is_kept_and_every_task_is_ended(tmp_path: Path) -
     assert "tasks/cancel" in book.methods()
 
 
+async def test_a_call_of_2025_that_is_left_is_taken_back(tmp_path: Path) -> None:
+    """Ours: there, a dropped stream does not say that nobody waits any more."""
+    bench, book = Bench(tmp_path / "t.db"), Guestbook()
+    stop = anyio.Event()
+
+    def say(line: str) -> None:
+        if "without taking tasks" in line:
+            stop.set()
+
+    async with bench.serving(book) as url:
+        trial, eras = Trial(tool="steps"), ("2025-11-25",)
+        report = await probe(Target(url=url), trial, BRIEF, eras=eras, say=say, stop=stop)
+        assert await living(bench) == 0
+    sent = [one for one in report.exchanges if one.purpose == "call the tool without taking tasks"]
+    taken_back = [
+        one.params["requestId"] for one in book.requests if one.method == "notifications/cancelled"
+    ]
+    assert taken_back == [one.id for one in sent]
+
+
 async def test_when_it_is_stopped_it_ends_its_tasks_and_tells_what_it_has(tmp_path: Path) -> None:
     """Ours."""
     bench = Bench(tmp_path / "t.db")

@@ -42,7 +42,11 @@ async def create(session: Session, trial: Trial, purpose: str) -> tuple[Exchange
     seconds = session.log.budget.limits.run_seconds
     # Without a progress token in 2026-07-28, where a task has no progress of its own.
     token = new_token() if session.era == LEGACY else None
-    created = await session.ask("tools/call", params, purpose, seconds=seconds, token=token)
+    # Not broken off, whatever else is: a task whose id never came could not be ended.
+    created: Exchange | None = None
+    with anyio.CancelScope(shield=True):
+        created = await session.ask("tools/call", params, purpose, seconds=seconds, token=token)
+    assert created is not None
     task = session.dialect.created(created.result or {})
     if task is None:
         raise Missing(f"the call of {trial.tool!r} became no task: {created.seen}")
