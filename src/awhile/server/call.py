@@ -254,7 +254,7 @@ class Call:
         kept = kept_of_request(
             self.ctx,
             can=self._can,
-            may_ask=self.unasked is None,
+            unasked=self.unasked,
             headers=self.calls.keep_headers,
         )
         key = self.arguments.get(self.options.request_key) if self.options.request_key else None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from awhile.tasks import TaskRecord
 
 
-MAY_ASK, CAPABILITIES, HEADERS, ROUNDS = "mayAsk", "clientCapabilities", "headers", "rounds"
+UNASKED, CAPABILITIES, HEADERS, ROUNDS = "unasked", "clientCapabilities", "headers", "rounds"
 
 OF_ROUNDS = ("inputResponses", "requestState")
 """What a call brings of the questions that were answered before it (mrtr); the state unsealed."""
@@ -46,13 +46,13 @@ def kept_of_request(
     ctx: ServerRequestContext[Any, Any],
     *,
     can: ClientCapabilities | None,
-    may_ask: bool,
+    unasked: str | None,
     headers: Collection[str],
 ) -> dict[str, Any]:
-    """What a task keeps of its request, for a run without it: what its caller can be asked and
-    has answered already, and the headers its author named."""
+    """What a task keeps of its request, for a run without it: what its caller can be asked (or why
+    nothing) and has answered already, and the headers its author named."""
     kept: dict[str, Any] = {
-        MAY_ASK: may_ask,
+        UNASKED: unasked,
         CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True) if can else {},
     }
     sent: Mapping[str, str] = getattr(ctx.request, "headers", None) or {}
@@ -90,7 +90,7 @@ class ServerProgram:
 
     def may_ask(self, record: TaskRecord) -> bool:
         """Whether the task's caller can answer questions of its body."""
-        return record.context.get(MAY_ASK) is True
+        return record.context.get(UNASKED) is None
 
     def body(self, record: TaskRecord) -> Callable[[Run], Awaitable[Returned | Raised]]:
         """The tool's body with the task's arguments and what was kept of the original request."""
@@ -122,6 +122,7 @@ class ServerProgram:
             request_id=record.task_id,
             client_capabilities=can,
             headers=headers,
+            unasked=record.context.get(UNASKED),
         )
         request = ServerRequestContext[Any, Any](
             session=session,

@@ -88,6 +88,11 @@ class Module:
         async def greet(name: Annotated[Name, Resolve(ask_for_a_name)]) -> str:
             return f"Hello, {name.name}, from {here}!"
 
+        @mcp.tool()
+        @tasks.tool(inline_seconds=30)
+        async def asks(ctx: AnyContext) -> str:
+            return (await ctx.elicit("What is your name?", Name)).action
+
 
 class Fleet:
     """Two replicas without work and one worker, in this event loop, on one store."""
@@ -96,11 +101,12 @@ class Fleet:
         self.go = anyio.Event()
         self.began: list[str] = []
         self.store = f"sqlite:///{folder / 'tasks.db'}"
+        self.settings: dict[str, Any] = {}
         self.replica = self.module("one", slots=0)
 
     def module(self, here: str, **settings: Any) -> Module:
         """The module, deployed as an operator would."""
-        module = Module(here, self.go, self.began)
+        module = Module(here, self.go, self.began, **self.settings)
         module.tasks.deploy(store=self.store, **settings)
         return module
 
@@ -296,3 +302,13 @@ async def test_a_module_without_a_store_says_where_one_comes_from() -> None:
     with pytest.raises(SettingsError, match=r"--store sqlite:///tasks\.db"):
         async with lifespan(mcp):
             pass
+
+
+async def test_who_cannot_be_asked_is_told_so_alike_wherever_the_body_runs(fleet: Fleet) -> None:
+    """Ours: the same error, from a replica with work and from one without."""
+    fleet.settings["companion_tools"] = False
+    without, with_work = fleet.module("one", slots=0), fleet.module("both")
+    async with fleet.working(), serving(without.mcp) as one, serving(with_work.mcp) as both:
+        there, here = [await peer.undeclared().call("asks") for peer in (one, both)]
+    assert "cannot be asked: call it from a client" in here.error["message"]
+    assert (there.error, there.http) == (here.error, here.http)
