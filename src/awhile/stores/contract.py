@@ -164,7 +164,11 @@ class TaskStore(Protocol):
 
 
 class Store(TaskStore, Protocol):
-    """What a worker uses beside that. An async context manager: open on entry, closed on exit."""
+    """What a worker uses beside that. An async context manager: open on entry, closed on exit.
+
+    A write may be made seconds after it was asked for (once a lock is free, or the server is back).
+    A lease in it then holds for as much longer: it counts from when it is written.
+    """
 
     async def __aenter__(self) -> Self: ...
 

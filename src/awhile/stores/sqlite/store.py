@@ -6,6 +6,7 @@ import asyncio
 import collections
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ import anyio.to_thread
 import apsw
 
 from awhile.errors import SettingsError, StoreError, TaskNotFound
+from awhile.stores.asked import Asked
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.changes import Changes
 from awhile.stores.rows import created_fields, to_row
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from awhile.stores.changes import Change
     from awhile.stores.contract import Held, Kept, Watch
     from awhile.stores.operated import Notice, Overview
+    from awhile.stores.sqlite.transaction import Transaction
     from awhile.tasks import Event, Status, TaskRecord
 
 T = TypeVar("T")
@@ -103,7 +106,16 @@ class SqliteStore:
     async def create(self, record: TaskRecord, *, bounds: Bounds = NO_BOUNDS) -> TaskRecord:
         """See `TaskStore.create`."""
         row, fields = to_row(record), created_fields(record)
-        return await self._opened.writer.write(lambda to: to.create(row, record, fields, bounds))
+        asked = Asked()
+
+        def write(to: Transaction) -> TaskRecord:
+            if (late_ms := asked.late_ms) and record.lease is not None:
+                lease = replace(record.lease, until_ms=record.lease.until_ms + late_ms)
+                extended = {**row, "lease_until_ms": lease.until_ms}
+                return to.create(extended, replace(record, lease=lease), fields, bounds)
+            return to.create(row, record, fields, bounds)
+
+        return await self._opened.writer.write(write)
 
     async def append(self, task_id: str, event: Event, at_ms: int) -> TaskRecord:
         """See `TaskStore.append`."""
@@ -198,13 +210,13 @@ class SqliteStore:
     ) -> Sequence[TaskRecord]:
         """See `Store.claim`."""
         write = self._opened.writer.write
-        wanted = frozenset(tools)
-        ended, claimed = await write(
-            lambda to: (
-                to.end_lost(at_ms, wanted),
-                to.claim(worker, wanted, at_ms, until_ms, limit, per_owner, without),
-            )
-        )
+        wanted, asked = frozenset(tools), Asked()
+
+        def take(to: Transaction) -> list[TaskRecord]:
+            until = until_ms + asked.late_ms
+            return to.claim(worker, wanted, at_ms, until, limit, per_owner, without)
+
+        ended, claimed = await write(lambda to: (to.end_lost(at_ms, wanted), take(to)))
         self._tell_of_lost(ended)
         while len(ended) == LOST_AT_ONCE:  # a whole fleet was lost; the rest one by one transaction
             ended = await write(lambda to: to.end_lost(at_ms, wanted))
@@ -225,7 +237,8 @@ class SqliteStore:
 
     async def renew(self, held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:
         """See `Store.renew`. A lease that ran out but that nobody took is still extended."""
-        return await self._opened.writer.write(lambda to: to.renew(held, until_ms))
+        asked = Asked()
+        return await self._opened.writer.write(lambda to: to.renew(held, until_ms + asked.late_ms))
 
     async def sweep(self, *, at_ms: int, limit: int = 500) -> Sequence[str]:
         """See `Store.sweep`."""
