@@ -38,6 +38,10 @@ class _Observed:
         self._store = store
         kind = type(store.inner if isinstance(store, Sealed) else store).__name__
         self._system = SYSTEMS.get(kind, kind)
+        self._create = self._timed("create", store.create)
+        self._append = self._timed("append", store.append)
+        self._claim = self._timed("claim", store.claim)
+        self._renew = self._timed("renew", store.renew)
 
     async def __aenter__(self) -> Self:
         await self._store.__aenter__()
@@ -80,26 +84,24 @@ class _Observed:
 
     async def create(self, record: TaskRecord, *, bounds: Bounds = NO_BOUNDS) -> TaskRecord:
         """See `TaskStore.create`."""
-        create = self._timed("create", self._store.create)
         if record.owner.startswith(OURS):
-            return await create(record, bounds=bounds)
+            return await self._create(record, bounds=bounds)
         with traces.submission(record):
-            kept: TaskRecord = await create(record, bounds=bounds)
+            kept: TaskRecord = await self._create(record, bounds=bounds)
         if kept.task_id == record.task_id:
             meters.created.add(1, {traces.TOOL: kept.tool})
         return kept
 
     async def append(self, task_id: str, event: Event, at_ms: int) -> TaskRecord:
         """See `TaskStore.append`."""
-        after: TaskRecord = await self._timed("append", self._store.append)(task_id, event, at_ms)
+        after: TaskRecord = await self._append(task_id, event, at_ms)
         if not after.owner.startswith(OURS):
             _told(event, after, at_ms)
         return after
 
     async def claim(self, **asked: Any) -> Sequence[TaskRecord]:
         """See `Store.claim`."""
-        claimed: Sequence[TaskRecord]
-        claimed = await self._timed("claim", self._store.claim)(**asked)
+        claimed: Sequence[TaskRecord] = await self._claim(**asked)
         for record in claimed:
             if record.attempt > 1:
                 meters.lost.add(1, {"awhile.lease.reason": "run_again"})
@@ -111,9 +113,7 @@ class _Observed:
 
     async def renew(self, held: Sequence[Held], *, at_ms: int, until_ms: int) -> Sequence[Held]:
         """See `Store.renew`."""
-        gone: Sequence[Held] = await self._timed("renew", self._store.renew)(
-            held, at_ms=at_ms, until_ms=until_ms
-        )
+        gone: Sequence[Held] = await self._renew(held, at_ms=at_ms, until_ms=until_ms)
         if gone:
             meters.lost.add(len(gone), {"awhile.lease.reason": "fenced"})
         return gone

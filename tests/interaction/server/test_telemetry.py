@@ -71,16 +71,17 @@ class Collected:
         )
 
 
-_collected: list[Collected] = []
+@pytest.fixture(scope="module")
+def set_up() -> Generator[Collected]:
+    one = Collected()
+    yield one
+    one.exporter.shutdown()  # the SDK stays, for there is no way back, but it keeps nothing
 
 
 @pytest.fixture
-def collected() -> Generator[Collected]:
-    if not _collected:
-        _collected.append(Collected())
-    _collected[0].exporter.clear()
-    yield _collected[0]
-    _collected[0].exporter.clear()
+def collected(set_up: Collected) -> Collected:
+    set_up.exporter.clear()
+    return set_up
 
 
 class Module:
