@@ -88,16 +88,21 @@ def _print(screen: Console, url: str, seen: Seen) -> None:
 
 
 def shown(url: str, seen: Seen, *, rows: int) -> Iterable[RenderableType]:
-    """The parts of the view, in order."""
+    """The parts of the view, in order, with a line between them."""
     yield Text(visible(shown_url(url)), style="bold")
-    yield _workers(seen)
-    yield _counts(seen)
-    yield _queue(seen, rows)
-    yield _held(f"Running ({_sum(seen, *STATES[1:])})", seen.overview.held[:rows], seen.at_ms)
+    running = f"Running ({_sum(seen, *STATES[1:])})"
+    tables = [
+        _workers(seen),
+        _counts(seen),
+        _queue(seen, rows),
+        _held(running, seen.overview.held[:rows], seen.at_ms),
+    ]
     if seen.not_stopped:
         words = f"Stop asked, not stopped ({len(seen.not_stopped)})"
-        yield _stopping(words, seen.not_stopped[:rows], seen.at_ms)
-    yield _endings(seen, rows)
+        tables.append(_stopping(words, seen.not_stopped[:rows], seen.at_ms))
+    for table in (*tables, _endings(seen, rows)):
+        yield Text()
+        yield table
 
 
 def _workers(seen: Seen) -> Table:
