@@ -106,17 +106,17 @@ def shown(url: str, seen: Seen, *, rows: int) -> Iterable[RenderableType]:
 
 
 def _workers(seen: Seen) -> Table:
-    table = _table(
-        f"Workers ({len(seen.workers)})", "Worker", "Bodies", "Slots", "Leases", "State", "Since"
-    )
+    """Their leases are read; how many bodies each said it ran is older (`Present`), so only JSON
+    has it."""
+    table = _table(f"Workers ({len(seen.workers)})", "Worker", "Slots", "Leases", "State", "Since")
     for one in seen.workers:
         state = "draining" if one.draining else "takes tasks" if one.slots else "takes no tasks"
         leases = str(len(seen.leases(one.name)))
         since = ago(seen.at_ms - one.since_ms)
-        table.add_row(visible(one.name), str(one.bodies), str(one.slots), leases, state, since)
+        table.add_row(visible(one.name), str(one.slots), leases, state, since)
     for name in seen.silent:
         leases = str(len(seen.leases(name)))
-        table.add_row(visible(name), "?", "?", leases, Text("silent", style="red"), "")
+        table.add_row(visible(name), "?", leases, Text("silent", style="red"), "")
     return table
 
 
@@ -198,7 +198,7 @@ def _sum(seen: Seen, *states: str) -> int:
 def _table(title: str, *columns: str, style: str = "bold") -> Table:
     table = Table(title=title, title_style=style, title_justify="left", box=None, pad_edge=False)
     for one in columns:
-        numbers = one in {"Bodies", "Slots", "Leases", "Waiting", *STATES}
+        numbers = one in {"Slots", "Leases", "Waiting", *STATES}
         right: Any = "right" if numbers else "left"
         table.add_column(one, justify=right, no_wrap=one != "Says", header_style="dim")
     return table
