@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import TYPE_CHECKING
 
-import anyio
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Bell:
@@ -13,13 +15,17 @@ class Bell:
 
     It uses asyncio's own loop rather than anyio's ``from_thread``, because that makes the ringing
     thread wait for the loop: a loop that waits for that thread would then hang.
+
+    Attributes:
+        heard: called in the loop after each ring, before whoever waits.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
-        self._rung = anyio.Event()
+        self._rung = asyncio.Event()
         self.count = 0
+        self.heard: Callable[[], None] | None = None
 
     def ring(self) -> None:
         """Count one ring and wake whoever waits."""
@@ -37,8 +43,10 @@ class Bell:
         return self.count
 
     def _wake(self) -> None:
-        self._rung.set()
-        self._rung = anyio.Event()
+        if self.heard is not None:
+            self.heard()
+        self._rung.set()  # whoever waits goes on, also though it is cleared at once
+        self._rung.clear()
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

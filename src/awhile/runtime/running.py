@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import logging
 import math
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +13,7 @@ import anyio
 
 from awhile.errors import IllegalEvent, StoreError, TaskNotFound
 from awhile.runtime.bell import Bell
+from awhile.runtime.beside import Beside
 from awhile.runtime.cancel import climb
 from awhile.runtime.ending import (
     CannotAsk,
@@ -29,6 +30,7 @@ from awhile.runtime.progress import INTERVAL_SECONDS, Report
 from awhile.runtime.run import Run, current_run
 from awhile.tasks import Event, Status, StoppedHow, apply
 from awhile.tasks import events as ev
+from awhile.telemetry.logs import about_task, task_logger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Mapping
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from awhile.stores.contract import TaskStore
     from awhile.tasks import TaskRecord
 
-logger = logging.getLogger(__name__)
+logger = task_logger(__name__)
 
 NOT_STOPPED = "It could not be stopped, and may still be having effects."
 
@@ -68,7 +70,7 @@ class Running:
         self.run = Run(owner=owner, asker=self._ask, notes=self._outside)
         self.ending: Ending | None = None
         self.record: TaskRecord | None = None
-        self.gone = anyio.Event()
+        self.gone = asyncio.Event()
         """Set when the body has ended and everything about it is written."""
         self._body = body
         self._store = store
@@ -76,13 +78,14 @@ class Running:
         self._limits = limits
         self._may_ask = may_ask
         self._wants_row = False
+        self._gets_row = False
         self._stopping = False
         self._row_ended = False
         """The row has ended before its body: what is left to say is when that one stopped."""
         self._fenced = False
         self._draining = False
-        self._row_lock = anyio.Lock()
-        self._steps_lock = anyio.Lock()
+        self._row_lock = asyncio.Lock()
+        self._steps_lock = asyncio.Lock()
         self._turn = self.run.turn
         self._answers = Bell()
         self._asked = 0
@@ -90,6 +93,8 @@ class Running:
         self._overdue: Raised | None = None
         """Why the body was told to stop, if it had worked for longer than it may."""
         self._keys: set[str] = set()
+        self._beside = Beside()
+        self.run.progress.bell.heard = self._write_soon
 
     # --- the caller's side ----------------------------------------------------------------
 
@@ -113,6 +118,13 @@ class Running:
             self._adopt(await self._store.create(record))
             return True
 
+    def await_row(self) -> None:
+        """Have a body that is quick, once its function has begun, wait with its ending for `keep`.
+
+        Its call is answered with a task, however quick it is. Said before `live` can begin.
+        """
+        self._gets_row = True
+
     @property
     def asks(self) -> bool:
         """Whether the body has asked its caller, or noted, something, which takes a row."""
@@ -122,6 +134,7 @@ class Running:
         """Ask the body to stop; a running ladder climbs on by itself. Safe to call again."""
         self._stopping = True
         self._turn.ring()
+        self._beside.start("stop", self._climb)
 
     def drain(self) -> None:
         """Stop the body because this process stops: its row goes back, or says so."""
@@ -134,7 +147,8 @@ class Running:
             try:
                 await self._append(self._left_behind(self.record, StoppedHow.NOT_STOPPED))
             except StoreError:
-                logger.exception("What was left running could not be written down.")
+                about = about_task(self.record.task_id)
+                logger.exception("What was left running could not be written.", extra=about)
         self._fenced = True  # nothing it does from here on is for the row
 
     # --- the worker's side ----------------------------------------------------------------
@@ -149,20 +163,20 @@ class Running:
         """Run the body to its end, and write what the row has to say. Never raises."""
         ending: Ending = internal_error("The server stopped while this was running.")
         try:
-            async with anyio.create_task_group() as ladder:
-                ladder.start_soon(self._stop_when_asked)
-                async with anyio.create_task_group() as beside:
-                    beside.start_soon(self._write_steps)
-                    beside.start_soon(self._keep_to_the_time)
-                    beside.start_soon(self._keep_to_being_seen)
-                    ending = await self._perform()
-                    beside.cancel_scope.cancel()
-                if not self._stopping:  # else it climbs on until the proofs are there
-                    ladder.cancel_scope.cancel()
+            async with self._beside.open():
+                if self._stopping:
+                    self._beside.start("stop", self._climb)
+                if self._limits.work_seconds is not None:
+                    self._beside.start("time", self._keep_to_the_time)
+                self._serve_the_row()
+                ending = await self._perform()
+                self._beside.close(but="stop" if self._stopping else None)  # to climb for proofs
             if self.run.halted:
                 how = self.run.stopped_how or StoppedHow.COROUTINE_ENDED
                 unproven = self._outside.unproven
                 ending = self._overdue or Halted(how=StoppedHow.NOT_STOPPED if unproven else how)
+            if self._gets_row and self.run.started:
+                await self._until(lambda: self.record is not None or self._stopping)
             with anyio.CancelScope(shield=True):
                 async with self._row_lock:
                     self.ending = ending
@@ -216,8 +230,8 @@ class Running:
         self.run.mark_ended()
         return ending
 
-    async def _stop_when_asked(self) -> None:
-        await self._until(lambda: self._stopping)
+    async def _climb(self) -> None:
+        """Stop the body, and report what cannot be stopped."""
         async with anyio.create_task_group() as patience:
             patience.start_soon(self._give_up)
             async with anyio.create_task_group() as ways:
@@ -238,8 +252,7 @@ class Running:
 
     async def _keep_to_the_time(self) -> None:
         seconds = self._limits.work_seconds
-        if seconds is None:
-            return
+        assert seconds is not None  # `live` looked
         await self._until(lambda: self.run.started)
         await worked_for(seconds, lambda: self._waiting > 0, self._until)
         if not self._stopping:
@@ -251,8 +264,7 @@ class Running:
             self.stop()
 
     async def _keep_to_being_seen(self) -> None:
-        await self._until(lambda: self.record is not None)
-        assert self.record is not None
+        assert self.record is not None  # `_serve_the_row` looked
         unobserved_ms = await unseen(self.record, self._store.get, self._now_ms)
         if not self._stopping:
             self._overdue = internal_error(
@@ -282,9 +294,18 @@ class Running:
                 self._row_ended = False
                 self._end_before_the_body(await self._store.get(self.record.task_id))
 
+    def _serve_the_row(self) -> None:
+        """Start what a row has need of, once there is one."""
+        self._write_soon()
+        if self.record is not None and self.record.unobserved_ms is not None:
+            self._beside.start("seen", self._keep_to_being_seen)
+
+    def _write_soon(self) -> None:
+        if self.record is not None and self.run.progress.latest is not None:
+            self._beside.start("steps", self._write_steps)
+
     async def _write_steps(self) -> None:
         seen = 0
-        await self._until(lambda: self.record is not None)
         while True:
             seen = await self.run.progress.bell.wait(seen)
             await self._write_what_was_said()
@@ -300,7 +321,7 @@ class Running:
                         await self._write(report)
 
     async def _write(self, report: Report) -> None:
-        assert self.record is not None  # `_write_steps` waited for it
+        assert self.record is not None  # `_write_soon` looked
         try:
             await self._append(_reported(report, self.record.generation))
         except StoreError:
@@ -456,6 +477,7 @@ class Running:
         self.run.id = record.task_id
         self.run.attempt = record.attempt
         self._turn.ring()
+        self._serve_the_row()
 
     def _end_before_the_body(self, record: TaskRecord | None) -> None:
         """The row takes nothing more of this body, but for the fact that it has stopped: after a

@@ -142,6 +142,8 @@ class Call:
     async def _inline_first(self, running: Running, row: Row) -> HandlerResult:
         """The body first, a row only when it has to be."""
         kept = False
+        if self._patience() == 0:
+            running.await_row()
         try:
             async with (
                 Told(self.ctx).telling_of(running.run),
@@ -203,6 +205,8 @@ class Call:
 
     async def _await_task(self, record: TaskRecord) -> TaskRecord:
         """Wait for a task's ending, as long as the caller may be kept waiting."""
+        if self._patience() == 0:
+            return record
         asked(record)
         latest: TaskRecord | None = None
         async with anyio.create_task_group() as beside:
