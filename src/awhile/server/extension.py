@@ -17,7 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from awhile.errors import StoreError
 from awhile.server.companions import companions
 from awhile.server.middleware import creating
-from awhile.server.pace import Pace, paced
+from awhile.server.pace import paced
 from awhile.server.params import ListParams, TaskParams, UpdateParams, refuse_unkept
 from awhile.server.v2026 import Era2026
 from awhile.wire import v2025_11_25, v2026_07_28
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mcp_types import CallToolRequestParams
 
     from awhile.server.calls import Calls
+    from awhile.server.pace import Pace
     from awhile.server.v2025 import Era2025
 
     Handler = Callable[[ServerRequestContext[Any, Any], Any], Awaitable[HandlerResult]]
@@ -41,9 +42,8 @@ class TasksExtension(Extension):
 
     identifier = v2026_07_28.EXTENSION_ID
 
-    def __init__(self, calls: Calls, legacy: Era2025) -> None:
+    def __init__(self, calls: Calls, legacy: Era2025, pace: Pace) -> None:
         modern = Era2026(calls)
-        pace = Pace()
         new, old = v2026_07_28.PROTOCOL_VERSION, v2025_11_25.PROTOCOL_VERSION
         self._calls = calls
         self._legacy = legacy

@@ -70,6 +70,11 @@ def http_app(
     refuse_strangers(host, authenticated=server.settings.auth is not None)
     check_keepalive(keepalive_seconds)
     app = server.streamable_http_app(streamable_http_path=path, host=host, **options)
+    tasks = Tasks.of(server)
+    if tasks is not None:
+        # The manager calls this for each request, inside of the authentication (`test_direct.py`).
+        manager: Any = server.session_manager
+        manager.asgi_app = tasks.direct(manager.asgi_app, server)
     app.add_middleware(KeptAlive, keepalive_seconds=keepalive_seconds)
     return app
 
@@ -118,7 +123,7 @@ async def serve_http(
     app.router.routes.extend(health_routes(_always if tasks is None else tasks.ready))
     with listening_on(host, port) as listening:
         config = uvicorn.Config(
-            app, log_level="warning", timeout_graceful_shutdown=GRACEFUL_SECONDS
+            app, log_level="warning", log_config=None, timeout_graceful_shutdown=GRACEFUL_SECONDS
         )
         serving = _Serving(config, server, on_ready, f"{url_of(listening)}{PATH}", drains=drains)
         try:

@@ -56,6 +56,11 @@ class Pace:
         self._due.move_to_end(key)
         return delay
 
+    def in_time(self, caller: str, task_id: str, now: float) -> bool:
+        """Whether a poll's answer need not be held back; only then it is taken note of."""
+        due = self._due.get(hash((caller, task_id)), now)
+        return due <= now + _BURST_SECONDS and not self.delay(caller, task_id, now)
+
     def _forget(self, now: float) -> None:
         while self._due:
             key, due = next(iter(self._due.items()))

@@ -16,7 +16,12 @@ ANONYMOUS = "anonymous"
 
 
 def principal(_ctx: ServerRequestContext[Any, Any]) -> str:
-    """The caller, by the bearer token the SDK verified for this request; else `ANONYMOUS`."""
+    """The caller of a request; see `caller`."""
+    return caller()
+
+
+def caller() -> str:
+    """Who calls, by the bearer token the SDK verified for this request; else `ANONYMOUS`."""
     token = get_access_token()
     if token is None:
         return ANONYMOUS

@@ -72,11 +72,12 @@ def retry_of(ctx: ServerRequestContext[Any, Any], owner: str) -> Retry | None:
 
 def remember_sealed_states(server: MCPServer[Any]) -> None:
     """Have the server note each request's state as it was sent, before the SDK unseals it."""
-    if _remember not in server.middleware:
-        server.middleware.insert(0, _remember)
+    if remember_state not in server.middleware:
+        server.middleware.insert(0, remember_state)
 
 
-async def _remember(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def remember_state(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """The middleware that does."""
     state = (ctx.params or {}).get("requestState")
     token = _sealed.set(state if isinstance(state, str) else None)
     try:

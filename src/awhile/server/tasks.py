@@ -18,11 +18,13 @@ from awhile.server import principal as principals
 from awhile.server.calls import Calls
 from awhile.server.checks import check_kept_headers, check_streams, check_tools
 from awhile.server.deployment import Deployment
+from awhile.server.direct import Direct
 from awhile.server.extension import TasksExtension
 from awhile.server.listen import Listening
 from awhile.server.middleware import TasksMiddleware
 from awhile.server.operating import Operating, operated
 from awhile.server.options import Rerun, TaskSupport, ToolOptions
+from awhile.server.pace import Pace
 from awhile.server.program import ServerProgram
 from awhile.server.publishing import StoreBus
 from awhile.server.retries import remember_sealed_states
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from mcp.server.extension import Extension
     from mcp.server.mcpserver import Context, MCPServer
     from mcp.server.subscriptions import ServerEvent, SubscriptionBus
+    from starlette.types import ASGIApp
 
     from awhile.runtime.outside import Stop
     from awhile.stores.contract import Store, TaskStore
@@ -151,6 +154,7 @@ class Tasks:
         self._listening: Listening | None = None
         self._calls = Calls(self._tools, principal, now_ms, waiting, keep_headers)
         self._legacy = Era2025(self._calls)
+        self._pace = Pace()
 
     @classmethod
     def of(cls, server: MCPServer[Any]) -> Tasks | None:
@@ -159,6 +163,10 @@ class Tasks:
             if isinstance(one, TasksMiddleware):
                 return one.tasks
         return None
+
+    def direct(self, app: ASGIApp, server: MCPServer[Any]) -> ASGIApp:
+        """The server's endpoint with plain looks at tasks answered before it."""
+        return Direct(app, server, self._calls, self._pace)
 
     @property
     def deployment(self) -> Deployment:
@@ -294,7 +302,7 @@ class Tasks:
         self._published = bus
         self._listening = listening = Listening(self._calls, bus)
         return {
-            "extensions": [TasksExtension(self._calls, self._legacy), *extensions],
+            "extensions": [TasksExtension(self._calls, self._legacy, self._pace), *extensions],
             "middleware": [*middleware, TasksMiddleware(self._calls, listening, self)],
             "lifespan": self._lifespan(lifespan),
             # The SDK advertises what its own handler of listen requests could deliver.
