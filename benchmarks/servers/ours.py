@@ -6,6 +6,7 @@ an answer of the same size by the same `json`, and does nothing else.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -147,4 +148,6 @@ if __name__ == "__main__":
         # It answers once its lifespan has begun: what connects earlier waits.
         print(f"{url_of(listening)}/mcp", flush=True)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        gc.collect()
+        gc.freeze()  # as `awhile serve` does
         anyio.run(lambda: server.serve(sockets=[listening]))

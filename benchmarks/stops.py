@@ -1,4 +1,4 @@
-"""How long after a cancel the work has really stopped.
+"""Bodies of every kind, stopped from the process they run in and from another one.
 
 Measured from the call that records the cancel until the row says ``cancelled``, which it never does
 before the work has stopped. "Another process" writes the cancel through the store alone.
@@ -6,21 +6,15 @@ before the work has stopped. "Another process" writes the cancel through the sto
 
 from __future__ import annotations
 
-import argparse
 import signal
-import statistics
 import sys
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
 from anyio.streams.text import TextReceiveStream
-from rich.console import Console
-from rich.table import Table
 
 from awhile import ChildRun
 from awhile.runtime.bodies import RunIn, perform
@@ -28,7 +22,8 @@ from awhile.runtime.ending import Returned
 from awhile.runtime.limits import Limits
 from awhile.runtime.run import Run
 from awhile.runtime.worker import Worker, new_task_id, wall_clock_ms
-from awhile.stores.sqlite import SqliteStore
+from awhile.stores.contract import Store
+from awhile.stores.open import open_store
 from awhile.tasks import Status, TaskRecord, new_record
 from awhile.tasks import events as ev
 
@@ -114,7 +109,7 @@ class Program:
         return run_it
 
 
-async def one_stop(store: SqliteStore, shape: str, cancel: Cancel) -> float:
+async def one_stop(store: Store, shape: str, cancel: Cancel) -> float:
     """Milliseconds from the cancel of one running task to its stop."""
     record = new_record(
         task_id=new_task_id(), owner="bench", tool=shape, arguments={}, at_ms=wall_clock_ms()
@@ -135,7 +130,7 @@ async def one_stop(store: SqliteStore, shape: str, cancel: Cancel) -> float:
     return took_ms
 
 
-async def ask(store: SqliteStore, task_id: str) -> int:
+async def ask(store: Store, task_id: str) -> int:
     """Ask for a stop through the store."""
     asked_ns = time.time_ns()
     await store.append(task_id, ev.CancelAsked(), wall_clock_ms())
@@ -143,9 +138,9 @@ async def ask(store: SqliteStore, task_id: str) -> int:
 
 
 @asynccontextmanager
-async def another_process(path: Path) -> AsyncGenerator[Cancel]:
+async def another_process(url: str) -> AsyncGenerator[Cancel]:
     """A process that asks for the stops it is told to."""
-    command = [sys.executable, "-m", "benchmarks.stop", "--ask-for", str(path)]
+    command = [sys.executable, "-m", "benchmarks.stops", url]
     async with await anyio.open_process(command, stderr=None) as process:
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the other process has no pipes")
@@ -160,50 +155,39 @@ async def another_process(path: Path) -> AsyncGenerator[Cancel]:
         await process.wait()
 
 
-async def ask_for(path: Path) -> None:
+async def ask_for(url: str) -> None:
     """The other process: a task id a line in, the instant of its cancel a line out."""
-    async with SqliteStore(path) as store, anyio.wrap_file(sys.stdin) as lines:
+    async with open_store(url) as store, anyio.wrap_file(sys.stdin) as lines:
         async for line in lines:
             sys.stdout.write(f"{await ask(store, line.strip())}\n")
             sys.stdout.flush()
 
 
-async def measure(times: int, child_times: int) -> Table:
-    """The table."""
-    table = Table("work", "cancel from", "p50 ms", "max ms", "N", title="cancel to stopped")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tasks.db"
-        async with (
-            SqliteStore(path) as store,
-            Worker(store, Program()).running(),
-            another_process(path) as from_there,
-        ):
+class Stopping:
+    """A worker here on a store, whose bodies are stopped from here and from another process."""
 
-            async def from_here(task_id: str) -> int:
-                return await ask(store, task_id)
+    def __init__(self, store: Store, from_there: Cancel) -> None:
+        self._store = store
+        self._ways: dict[str, Cancel] = {"here": self._from_here, "there": from_there}
 
-            ways: dict[str, Cancel] = {"this process": from_here, "another process": from_there}
-            for shape, (words, _, run_in) in SHAPES.items():
-                n = child_times if run_in == "process" else times
-                for way, cancel in ways.items():
-                    took = [await one_stop(store, shape, cancel) for _ in range(n)]
-                    p50, most = f"{statistics.median(took):.1f}", f"{max(took):.1f}"
-                    table.add_row(words, way, p50, most, str(n))
-    return table
+    async def stop(self, shape: str, way: str) -> float:
+        """See `one_stop`."""
+        return await one_stop(self._store, shape, self._ways[way])
+
+    async def _from_here(self, task_id: str) -> int:
+        return await ask(self._store, task_id)
 
 
-def main() -> None:
-    """Measure and print, or be the other process."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=50)
-    parser.add_argument("--child-times", type=int, default=8)
-    parser.add_argument("--ask-for", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.ask_for:
-        anyio.run(ask_for, given.ask_for)
-        return
-    Console().print(anyio.run(measure, given.times, given.child_times))
+@asynccontextmanager
+async def stopping(url: str) -> AsyncGenerator[Stopping]:
+    """The worker and the other process, until the block is left."""
+    async with (
+        open_store(url) as store,
+        Worker(store, Program()).running(),
+        another_process(url) as from_there,
+    ):
+        yield Stopping(store, from_there)
 
 
 if __name__ == "__main__":
-    main()
+    anyio.run(ask_for, sys.argv[1])

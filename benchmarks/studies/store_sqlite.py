@@ -1,7 +1,7 @@
 """The SQLite store beside a bare loop on the same disk: one insert, one fsync, one commit.
 
-Run ``python -m benchmarks.store_sqlite``. All numbers are medians of interleaved rounds on this
-machine; a ratio travels better between machines than a rate.
+Run ``python -m benchmarks.studies.store_sqlite``. All numbers are medians of interleaved rounds on
+this machine; a ratio travels better between machines than a rate.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def anyio_free_get(store: Store, task_id: str) -> object:
 
 async def wakes(path: Path) -> list[float]:
     """Milliseconds from the call that changes a task to a waiter's waking in another process."""
-    command = [sys.executable, "-m", "benchmarks.store_sqlite", "--waiter", str(path)]
+    command = [sys.executable, "-m", "benchmarks.studies.store_sqlite", "--waiter", str(path)]
     took: list[float] = []
     async with SqliteStore(path) as store, await anyio.open_process(command) as waiter:
         assert waiter.stdout is not None

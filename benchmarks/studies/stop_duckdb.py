@@ -1,9 +1,9 @@
 """Cancel-to-stopped of a DuckDB query: a scan, a join, an aggregate, a global sort.
 
-Run ``python -m benchmarks.stop_duckdb [tries]``. Each query would take minutes; each is cancelled
-at several moments of its life, and the time is taken from the cancel to `run` having returned,
-when the query no longer runs: the engine confirmed its interrupt, or its process was killed after
-a grace of 1.5 s.
+Run ``python -m benchmarks.studies.stop_duckdb [tries]``. Each query would take minutes; each is
+cancelled at several moments of its life, and the time is taken from the cancel to `run` having
+returned, when the query no longer runs: the engine confirmed its interrupt, or its process was
+killed after a grace of 1.5 s.
 """
 
 from __future__ import annotations
