@@ -24,6 +24,7 @@ from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.contract import Held
 from awhile.tasks import Lease, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
+from awhile.telemetry.logs import about_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
@@ -353,7 +354,8 @@ class Worker:
         try:
             running.refresh(await self._store.get(task_id))
         except StoreError:
-            logger.exception("A running task could not be read; it is read again when it changes.")
+            about = about_task(task_id)
+            logger.exception("A running task could not be read; trying again.", extra=about)
 
     async def _claim(self) -> None:
         while True:  # as often as there is more room: no claim may give one owner too much
