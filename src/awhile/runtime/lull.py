@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from awhile.errors import StoreError
 from awhile.tasks import Status, TaskRecord
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Lull:
         """Whether leases may have run out because nobody could renew them."""
         return self._failed or self._now_ms() - self._answered_ms > self._lease_ms // 2
 
-    async def sit_out(self, renew: Callable[[], Awaitable[object]]) -> None:
+    async def sit_out(self, renew: Callable[[], Awaitable[bool]]) -> None:
         """If there may have been one: renew our own leases, make sure that it is over, and leave
         others half a lease to renew theirs.
 
@@ -63,7 +64,8 @@ class Lull:
         """
         if not self.suspected:
             return
-        await renew()
+        if not await renew():
+            raise StoreError("Nothing is claimed while leases cannot be renewed.")
         await self._store.create(self._row())  # really written: a full disk can still be read
         await anyio.sleep(self._lease_ms / 2000)
         self._failed = False

@@ -411,6 +411,7 @@ class Worker:
             if held:
                 lost = await self._store.renew(held, at_ms=now, until_ms=now + self._lease_ms)
         except AwhileError:
+            self._lull.failed()  # they would be found as run out by this worker itself
             logger.exception("Leases could not be renewed; trying again.")
             return False
         for one in lost:
