@@ -13,7 +13,10 @@ from typing import Any
 import anyio
 import anyio.abc
 import httpx2
+import psutil
 
+from awhile.stores.contract import Store
+from awhile.stores.open import open_store
 from tests.faults.checker import (
     Death,
     Effect,
@@ -40,10 +43,12 @@ class Broken(Fleet):
         self,
         folder: Path,
         store_url: str,
+        store: Store,
         http: httpx2.AsyncClient,
         streams: anyio.abc.TaskGroup,
     ) -> None:
         super().__init__(folder, store_url, http)
+        self.store = store
         self.more: dict[str, str] = {}
         """Variables of the environment of whatever is started from here on."""
         self.names: dict[str, str] = {}
@@ -81,7 +86,8 @@ class Broken(Fleet):
             return bool(found)
 
         await until(begun, f"attempt {attempt} of {name} has begun")
-        return next(one for one in self.members if one.process.pid == found[0].pid)
+        pids = {found[0].pid, psutil.Process(found[0].pid).ppid()}  # or in a child of it
+        return next(one for one in self.members if one.process.pid in pids)
 
     def did(self, name: str) -> list[Effect]:
         """What the bodies of that call did."""
@@ -125,8 +131,8 @@ class Broken(Fleet):
             await readers[0].peer.ended(task_id)
         await self._all_told(readers)
         stories = await self.stories(*readers)
-        assert list(nothing_promised_is_missing(self.names, stories)) == []
-        assert wrong(stories, self.deaths) == []
+        found = [*nothing_promised_is_missing(self.names, stories), *wrong(stories, self.deaths)]
+        assert not found, "\n".join(found)
         return {self.names[one.record.task_id]: one for one in stories}
 
     async def _all_told(self, readers: Collection[Member]) -> None:
@@ -180,13 +186,12 @@ async def broken(folder: Path, store_url: str) -> AsyncGenerator[Broken]:
     limits = httpx2.Limits(max_connections=None)
     async with (
         httpx2.AsyncClient(timeout=3 * PATIENCE_SECONDS, limits=limits) as http,
+        open_store(store_url) as store,  # closed after the streams' scope is left: it has to wait
         anyio.create_task_group() as streams,
     ):
-        one = Broken(folder, store_url, http, streams)
-        async with one.store:
-            try:
-                yield one
-            finally:
-                streams.cancel_scope.cancel()
-                with anyio.CancelScope(shield=True):
-                    await one.close()
+        one = Broken(folder, store_url, store, http, streams)
+        try:
+            yield one
+        finally:
+            await one.close()
+            streams.cancel_scope.cancel()

@@ -166,8 +166,8 @@ async def quick(name: str, run: Run, seconds: float = 0) -> str:
 
 @mcp.tool()
 @tasks.tool(inline_seconds=0, kept="always")
-async def big(name: str, size: int, run: Run) -> str:
-    """Has a big result."""
+async def big(name: str, size: int, run: Run, padding: str = "") -> str:
+    """Has a big result, and perhaps a big argument."""
     work = Work(name, run.attempt, LONG)
     while work.goes_on:  # noqa: ASYNC110 - let go by another process
         await anyio.sleep(0.02)
