@@ -91,10 +91,18 @@ class Broken(Fleet):
 
     def did(self, name: str) -> list[Effect]:
         """What the bodies of that call did."""
+        return self.did_by_name().get(name, [])
+
+    def did_by_name(self) -> dict[str, list[Effect]]:
+        """What all bodies did, by the names of their calls."""
         path = self.folder / "effects"
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
-        whole = [Effect.read(line) for line in lines if line.endswith("\n")]
-        return [one for one in whole if one.name == name]
+        found: dict[str, list[Effect]] = {}
+        for line in lines:
+            if line.endswith("\n"):  # else it is just being written
+                effect = Effect.read(line)
+                found.setdefault(effect.name, []).append(effect)
+        return found
 
     async def kill(self, member: Member) -> None:
         """SIGKILL."""

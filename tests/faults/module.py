@@ -151,7 +151,7 @@ async def asks(name: str, run: Run, ctx: AnyContext) -> str:
 
 
 @mcp.tool()
-@tasks.tool(kept="always", request_key="key", inline_seconds=5)
+@tasks.tool(kept="always", request_key="key", inline_seconds=0)
 async def kept(name: str, key: str, run: Run, seconds: float = 0) -> str:
     """May be called again with its key."""
     return await do(name, seconds, run)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,11 @@ import anyio.to_thread
 import psutil
 import pytest
 
-from awhile.stores.sqlite.connection import Connection
 from checks.postgres import Cluster
 from tests.contract.stores.proxy import Proxy
 from tests.faults.broken import LEASE_SECONDS, Broken, broken, now_ms, text_of
 from tests.faults.disks import Disk, small_disk
+from tests.faults.locking import foreign_program, stopped_process
 from tests.interaction.fleet.fleet import Member
 from tests.interaction.server.peer import Json, until
 
@@ -132,25 +131,6 @@ def _there(cluster: Cluster) -> None:
 
 
 # --- locked -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def foreign_program(file: Path) -> Generator[None]:
-    """As the ``sqlite3`` shell that somebody left in the middle of a transaction."""
-    shell = Connection(file, reads_only=False)
-    shell.run("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        shell.close()
-
-
-@contextmanager
-def stopped_process(file: Path) -> Generator[None]:
-    """As one of ours that was stopped (SIGSTOP) while it wrote."""
-    with file.with_name(f"{file.name}-lock").open("r+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
 
 
 @pytest.mark.parametrize(
