@@ -22,6 +22,9 @@ from tests.interaction.server.peer import PATIENCE_SECONDS, Json
 
 pytestmark = pytest.mark.anyio
 
+CALM = "--lease-seconds=60"
+"""No worker here is lost, however slow the machine."""
+
 AWHILE = (sys.executable, "-m", "awhile.cli.main")
 
 
@@ -75,7 +78,7 @@ async def test_top_shows_workers_queue_what_runs_and_what_ended(
     """Ours: as JSON and as text; an idle worker is there, too, and a server that works not."""
     async with fleet(tmp_path, any_store_url) as servers:
         replica = await servers.replica()
-        await servers.worker("--slots=1")
+        await servers.worker(CALM, "--slots=1")
         running = await replica.peer.start("work", name="a")
         await servers.begun("a")
         waiting = await replica.peer.start("work", name="b")
@@ -132,7 +135,7 @@ async def test_admin_stops_one_task_and_all_of_an_owner_or_tool(
     """Ours: what waits never starts, what runs is told and waited for, what has ended is left."""
     async with fleet(tmp_path, store_url) as servers:
         replica = await servers.replica()
-        await servers.worker("--slots=2")
+        await servers.worker(CALM, "--slots=2")
         ids = [await replica.peer.start("work", name=name) for name in "ab"]
         await servers.begun("a")
         await servers.begun("b")
@@ -165,10 +168,10 @@ async def test_a_task_taken_from_a_stuck_worker_is_run_by_another(
 ) -> None:
     """Ours: what the first one still sends is not taken, and it is told to stop."""
     async with fleet(tmp_path, any_store_url) as servers:
-        replica, stuck = await servers.replica(), await servers.worker("--drain-seconds=60")
+        replica, stuck = await servers.replica(), await servers.worker(CALM, "--drain-seconds=60")
         task_id = await replica.peer.start("work", name="a")
         assert await servers.begun("a") == stuck.process.pid
-        other = await servers.worker()
+        other = await servers.worker(CALM)
         [name] = [one["name"] for one in (await seen(servers))["workers"] if one["leases"]]
         await awhile(servers, "admin", "drain", name, "--yes")
         await not_ready(stuck)
@@ -201,7 +204,7 @@ async def test_what_is_not_safe_to_run_again_is_requeued_only_on_insistence(
     """Ours."""
     async with fleet(tmp_path, store_url) as servers:
         replica = await servers.replica()
-        await servers.worker()
+        await servers.worker(CALM)
         task_id = await replica.peer.start("asks")
         await replica.peer.until(task_id, lambda now: now["status"] == "input_required")
         done = await awhile(servers, "admin", "requeue", task_id, "--yes", code=ends.FAILED)
@@ -216,7 +219,7 @@ async def test_a_drained_worker_ends_as_on_sigterm_and_others_go_on(
 ) -> None:
     """Ours: what it runs ends first; a name that nobody has is refused."""
     async with fleet(tmp_path, store_url) as servers:
-        replica, worker = await servers.replica(), await servers.worker("--drain-seconds=60")
+        replica, worker = await servers.replica(), await servers.worker(CALM, "--drain-seconds=60")
         task_id = await replica.peer.start("work", name="a")
         await servers.begun("a")
         [name] = [one["name"] for one in (await seen(servers))["workers"] if one["slots"]]
@@ -238,7 +241,7 @@ async def test_a_workers_log_is_json_with_the_task_of_each_line(
     """Ours: a line that a tool writes, and one of a library, bear the task's id."""
     async with fleet(tmp_path, store_url) as servers:
         replica = await servers.replica()
-        worker = await servers.worker("--log-format=json")
+        worker = await servers.worker(CALM, "--log-format=json")
         task_id = await replica.peer.start("breaks")
         task = await replica.peer.ended(task_id)
         assert task["status"] == "completed"
@@ -264,7 +267,7 @@ async def test_a_fleet_with_keys_keeps_nothing_readable_and_works_as_ever(
     async with fleet(tmp_path, store_url) as servers:
         (tmp_path / "config.toml").write_text(f'seal_keys = "k1:{key}"\n')
         replica = await servers.replica()
-        await servers.worker()
+        await servers.worker(CALM)
         task_id = await replica.peer.start("work", name="a-secret-name")
         await servers.begun("a-secret-name")
         servers.let_go("a-secret-name")
