@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
 from awhile.errors import IllegalEvent, StoreError, TaskNotFound
-from awhile.runtime.bell import Bell
+from awhile.runtime.asking import Asking
 from awhile.runtime.beside import Beside
 from awhile.runtime.cancel import climb
 from awhile.runtime.ending import (
-    CannotAsk,
     Halted,
-    NoAnswer,
     Raised,
     Returned,
     StopAsked,
@@ -33,7 +30,7 @@ from awhile.tasks import events as ev
 from awhile.telemetry.logs import about_task, task_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Mapping
+    from collections.abc import Awaitable, Callable
 
     from awhile.runtime.ending import Ending
     from awhile.runtime.limits import Limits
@@ -66,8 +63,14 @@ class Running:
         may_ask: bool,
         stop: Stop | None = None,
     ) -> None:
-        self._outside = Outside(row=self._own_row, note=self._insist, stop=stop)
-        self.run = Run(owner=owner, asker=self._ask, notes=self._outside)
+        self._asking = Asking(
+            self,
+            patience_seconds=limits.answer_seconds,
+            may_ask=may_ask,
+            now_ms=now_ms,
+        )
+        self._outside = Outside(row=self.own_row, note=self._insist, stop=stop)
+        self.run = Run(owner=owner, asker=self._asking.ask, notes=self._outside)
         self.ending: Ending | None = None
         self.record: TaskRecord | None = None
         self.gone = asyncio.Event()
@@ -76,7 +79,6 @@ class Running:
         self._store = store
         self._now_ms = now_ms
         self._limits = limits
-        self._may_ask = may_ask
         self._wants_row = False
         self._gets_row = False
         self._stopping = False
@@ -87,12 +89,8 @@ class Running:
         self._row_lock = asyncio.Lock()
         self._steps_lock = asyncio.Lock()
         self._turn = self.run.turn
-        self._answers = Bell()
-        self._asked = 0
-        self._waiting = 0
         self._overdue: Raised | None = None
         """Why the body was told to stop, if it had worked for longer than it may."""
-        self._keys: set[str] = set()
         self._beside = Beside()
         self.run.progress.bell.heard = self._write_soon
 
@@ -145,7 +143,7 @@ class Running:
         """Leave a body behind that did not end when it was drained; its row says so now."""
         if self.record is not None and self.ending is None and not self._row_ended:
             try:
-                await self._append(self._left_behind(self.record, StoppedHow.NOT_STOPPED))
+                await self.append(self._left_behind(self.record, StoppedHow.NOT_STOPPED))
             except StoreError:
                 about = about_task(self.record.task_id)
                 logger.exception("What was left running could not be written.", extra=about)
@@ -194,7 +192,7 @@ class Running:
             self._lose()
         elif record.rev > self.record.rev:
             self.record = record
-            self._answers.ring()
+            self._asking.changed.ring()
             if record.status.ended and not self._row_ended:
                 self._end_before_the_body(record)
             elif record.cancel_asked:
@@ -254,7 +252,7 @@ class Running:
         seconds = self._limits.work_seconds
         assert seconds is not None  # `live` looked
         await self._until(lambda: self.run.started)
-        await worked_for(seconds, lambda: self._waiting > 0, self._until)
+        await worked_for(seconds, lambda: self._asking.waits, self._until)
         if not self._stopping:
             self._overdue = internal_error(
                 f"This had worked for {seconds:g} s, which is as long as its tool may, and was "
@@ -308,10 +306,10 @@ class Running:
         seen = 0
         while True:
             seen = await self.run.progress.bell.wait(seen)
-            await self._write_what_was_said()
+            await self.write_what_was_said()
             await anyio.sleep(INTERVAL_SECONDS)
 
-    async def _write_what_was_said(self) -> None:
+    async def write_what_was_said(self) -> None:
         """Write the reports so far, in order: whatever is written next comes after them."""
         # Shielded: what was taken and not written would be a step that nobody ever sees.
         with anyio.CancelScope(shield=True):
@@ -323,13 +321,13 @@ class Running:
     async def _write(self, report: Report) -> None:
         assert self.record is not None  # `_write_soon` looked
         try:
-            await self._append(_reported(report, self.record.generation))
+            await self.append(_reported(report, self.record.generation))
         except StoreError:
             logger.warning("A progress step could not be written.", exc_info=True)
 
     async def _conclude(self, ending: Ending) -> None:
         assert self.record is not None  # `live` looked
-        await self._write_what_was_said()
+        await self.write_what_was_said()
         if not await self._insist(self._last_word(ending, self.record)) and self._row_ended:
             await self._insist(self._last_word(ending, self.record))  # a final cancel came first
 
@@ -382,7 +380,7 @@ class Running:
         """Write what has to be known of the row, until the store takes it; False: too late."""
         while not self._fenced:
             try:
-                return await self._append(event)
+                return await self.append(event)
             except StoreError as refused:
                 if isinstance(event, ev.Completed) and not _has_json_form(event.result):
                     logger.exception("A result that has no JSON form was lost.")
@@ -397,7 +395,7 @@ class Running:
                 await anyio.sleep(STORE_RETRY_SECONDS)
         return False
 
-    async def _append(self, event: Event) -> bool:
+    async def append(self, event: Event) -> bool:
         """Write an event to the row; False if it was too late for it, which is no error."""
         assert self.record is not None
         try:
@@ -408,7 +406,7 @@ class Running:
             return False
         if after.rev > self.record.rev:  # else `refresh` has seen a later one meanwhile
             self.record = after
-            self._answers.ring()
+            self._asking.changed.ring()
             if after.cancel_asked:  # asked meanwhile: `refresh` would find nothing new any more
                 self.stop()
         elif isinstance(event, ev.Noted):
@@ -416,61 +414,13 @@ class Running:
         self._turn.ring()
         return True
 
-    async def _own_row(self) -> TaskRecord:
+    async def own_row(self) -> TaskRecord:
         """The row of this body, once it has one: whatever asks for it makes the call a task."""
         self._wants_row = True
         self._turn.ring()
         await self._until(lambda: self.record is not None)
         assert self.record is not None
         return self.record
-
-    async def _ask(self, request: Mapping[str, Any], key: str | None) -> Any:
-        if not self._may_ask:
-            raise CannotAsk(
-                "This tool needs to ask its caller something, and this caller cannot be asked: "
-                "call it from a client that supports tasks with elicitation."
-            )
-        self.record = await self._own_row()
-        self._asked += 1
-        wanted = key or f"input-{self._asked}"
-        name, tries = wanted, 1
-        while name in self._keys or name in self.record.inputs:  # a key is single-use
-            tries += 1
-            name = f"{wanted}-{tries}"
-        self._keys.add(name)
-        generation = self.record.generation
-        seen = self._answers.count
-        await self._write_what_was_said()  # else an old step would hide that an answer is wanted
-        patience = self._limits.answer_seconds
-        by_ms = None if patience is None else self._now_ms() + round(patience * 1000)
-        asked = ev.InputAsked(generation=generation, key=name, request=request, answer_by_ms=by_ms)
-        if not await self._append(asked):
-            raise StopAsked("This run is no longer the task's, so nobody can be asked.")
-        try:
-            with anyio.move_on_after(patience) as in_time, self._work_paused():
-                while self.record.inputs[name].outstanding:
-                    seen = await self._answers.wait(seen)
-        finally:
-            if self.record.inputs[name].outstanding:  # cancelled, or in vain
-                with anyio.CancelScope(shield=True):
-                    keys = frozenset({name})
-                    await self._append(ev.InputWithdrawn(generation=generation, keys=keys))
-        if in_time.cancelled_caught and self.record.inputs[name].withdrawn:
-            raise NoAnswer(f"Nobody answered within {patience:g} s, so this could not go on.")
-        if self.record.inputs[name].withdrawn:
-            raise StopAsked("The task ended before its question was answered.")
-        return self.record.inputs[name].response
-
-    @contextmanager
-    def _work_paused(self) -> Generator[None]:
-        """Waiting for an answer is no work: the time it takes does not count."""
-        self._waiting += 1
-        self._turn.ring()
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-            self._turn.ring()
 
     def _adopt(self, record: TaskRecord) -> None:
         self.record = record
