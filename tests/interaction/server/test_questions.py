@@ -304,7 +304,7 @@ async def test_a_kept_call_whose_caller_takes_no_tasks_asks_nobody(app: App) -> 
 
             async def call() -> None:
                 reply = await peer.undeclared().call("ask")
-                assert "cannot be asked" in reply.text
+                assert "cannot be asked" in reply.error["message"]
 
             group.start_soon(call)
             await _until_queued(crowded)
