@@ -13,10 +13,12 @@ from awhile.errors import Fenced
 from awhile.runtime.journal import Entry, entries_of, idempotency_key
 from awhile.tasks import Note, StoppedHow
 from awhile.tasks import events as ev
-from awhile.telemetry.logs import task_logger
+from awhile.tasks.state import REACH_ATTEMPTS
+from awhile.telemetry.logs import about_task, task_logger
 
 if TYPE_CHECKING:
     from awhile.runtime.run import Run
+    from awhile.stores.contract import TaskStore
     from awhile.tasks import TaskRecord
 
 logger = task_logger(__name__)
@@ -90,7 +92,7 @@ class Outside:
     async def _tell(self, stop: Stop, entries: Mapping[str, Entry], run: Run) -> bool:
         run.told_outside = self.unproven = True
         try:
-            proof = await self._call(stop, entries)
+            proof = await _called(stop, entries)
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException:
@@ -101,13 +103,6 @@ class Outside:
             self.unproven = proof is StoppedHow.NOT_STOPPED
             run.confirm_stopped(proof)
         return True
-
-    async def _call(self, stop: Stop, entries: Mapping[str, Entry]) -> object:
-        if inspect.iscoroutinefunction(stop):
-            return await stop(entries)
-        alone = anyio.CapacityLimiter(1)  # the default one may be full of what is to be stopped
-        proof = await anyio.to_thread.run_sync(stop, entries, abandon_on_cancel=True, limiter=alone)
-        return await cast("Awaitable[object]", proof) if inspect.isawaitable(proof) else proof
 
     async def _write(
         self, record: TaskRecord, key: str, *, done: bool, outcome: Any = None
@@ -123,4 +118,46 @@ class Outside:
             raise Fenced("This task is another worker's now, or has ended. Drop this work.")
 
 
-__all__ = ["Outside", "Stop"]
+async def stop_afterwards(
+    store: TaskStore, task_id: str, stop: Stop, *, grace_seconds: float, now_ms: Callable[[], int]
+) -> None:
+    """Stop what a task started elsewhere that a cancel has ended at once (2025-11-25), unless its
+    worker shows within ``grace_seconds`` that it lives and has done so.
+
+    Tried as often as a claim would be (`REACH_ATTEMPTS`); a process that ends meanwhile leaves the
+    task without the proof, which is what it says until then.
+    """
+    with anyio.move_on_after(grace_seconds):
+        async with store.watch([task_id]) as watch:
+            while _unproven(await store.get(task_id)):
+                await watch.wait()
+    for _ in range(REACH_ATTEMPTS):
+        record = await store.get(task_id)
+        if record is None or not _unproven(record):
+            return
+        try:
+            proof = await _called(stop, entries_of(record))
+        except Exception:
+            about = about_task(task_id)
+            logger.exception("What a task started elsewhere could not be stopped.", extra=about)
+            await anyio.sleep(RETRY_SECONDS)
+            continue
+        if isinstance(proof, StoppedHow) and proof is not StoppedHow.NOT_STOPPED:
+            confirmed = ev.StopConfirmed(generation=record.generation, how=proof)
+            await store.append(task_id, confirmed, now_ms())
+        return
+
+
+def _unproven(record: TaskRecord | None) -> bool:
+    return record is not None and record.stopped_how in (None, StoppedHow.NOT_STOPPED)
+
+
+async def _called(stop: Stop, entries: Mapping[str, Entry]) -> object:
+    if inspect.iscoroutinefunction(stop):
+        return await stop(entries)
+    alone = anyio.CapacityLimiter(1)  # the default one may be full of what is to be stopped
+    proof = await anyio.to_thread.run_sync(stop, entries, abandon_on_cancel=True, limiter=alone)
+    return await cast("Awaitable[object]", proof) if inspect.isawaitable(proof) else proof
+
+
+__all__ = ["Outside", "Stop", "stop_afterwards"]

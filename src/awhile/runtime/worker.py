@@ -8,6 +8,7 @@ import secrets
 import socket
 import time
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -18,6 +19,7 @@ from awhile.runtime.attempt import attempt
 from awhile.runtime.bell import Bell
 from awhile.runtime.limits import unseen_ms
 from awhile.runtime.lull import Lull
+from awhile.runtime.outside import stop_afterwards
 from awhile.runtime.running import Running
 from awhile.runtime.slots import Slots
 from awhile.stores.bounds import NO_BOUNDS
@@ -265,6 +267,17 @@ class Worker:
                 self._kept.pop(record.task_id, None)
         await self._obey(record.task_id)
         return kept
+
+    def reach(self, record: TaskRecord, lease: Lease | None) -> None:
+        """Stop, beside, what a task left elsewhere that a final cancel has just ended, once
+        ``lease``, which it had then, shows that its worker will not."""
+        stop = self._program.stop(record.tool)
+        if record.reachable and stop is not None and self._tasks is not None:
+            left_ms = lease.until_ms - self.now_ms() if lease is not None else 0
+            reaching = partial(
+                stop_afterwards, grace_seconds=max(0, left_ms) / 1000, now_ms=self.now_ms
+            )
+            self._tasks.start_soon(reaching, self._store, record.task_id, stop)
 
     # --- inside ---------------------------------------------------------------------------
 

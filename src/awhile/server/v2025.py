@@ -156,6 +156,7 @@ class Era2025:
     ) -> HandlerResult:
         """``tasks/cancel``: the task has ended when this is answered; its work is being stopped."""
         record = await self._calls.own(ctx, params.task_id)
+        lease = record.lease
         try:
             record = await self._calls.append(record.task_id, ev.CancelAsked(final=True))
         except TaskNotFound as gone:
@@ -166,6 +167,7 @@ class Era2025:
                 code=INVALID_PARAMS,
                 message=f"This task cannot be cancelled: it is {now['status']!r} already.",
             ) from ended
+        self._calls.worker.reach(record, lease)
         return write_answer(await self._shown(record))
 
     async def result(

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 
 from tests.interaction.fleet.fleet import ROOT, START_SECONDS, Fleet, Member, fleet
+from tests.interaction.server.legacy import Legacy
 from tests.interaction.server.peer import PATIENCE_SECONDS, run_facts
 
 pytestmark = pytest.mark.anyio
@@ -145,3 +146,23 @@ async def test_A6_a_cancel_after_kill_9_of_every_process_still_reaches_the_job(
     assert (task["status"], job["state"], job["asked"]) == ("cancelled", "cancelled", 1)
     assert run_facts(task)["stoppedHow"] == "engine_confirmed"
     assert task["statusMessage"].startswith("Cancelled: confirmed by the engine after ")
+
+
+async def test_A6_a_cancel_of_the_older_era_after_kill_9_reaches_the_job_too(
+    tmp_path: Path,
+) -> None:
+    """Ours; field case A6: that cancel ends its task at once, so its replica stops the job."""
+    async with warehouse(tmp_path, seconds=600) as elsewhere, ours(tmp_path, elsewhere) as fleet_:
+        replica, _ = await fleet_.both()
+        task_id = await replica.peer.start("yearly", year=2026)
+        await elsewhere.has_one()
+        await fleet_.kill_all()
+        elsewhere.answers.touch()
+        replica = await fleet_.replica(module=MODULE)
+        async with httpx2.AsyncClient(timeout=10) as http:
+            old = await Legacy(replica.peer.url, http).opened()
+            assert (await old.cancel(task_id)).result["status"] == "cancelled"
+        task = await replica.peer.until(task_id, lambda one: "stoppedHow" in run_facts(one))
+        [job] = await elsewhere.jobs()
+    assert (task["status"], job["state"], job["asked"]) == ("cancelled", "cancelled", 1)
+    assert run_facts(task)["stoppedHow"] == "engine_confirmed"
