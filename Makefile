@@ -6,7 +6,7 @@ PYTEST := .venv/bin/python -m pytest -q
 SIDE_BY_SIDE := -n 2 --dist loadgroup
 export PYTHON
 
-.PHONY: app fleet test check e2e conformance peers bench wire page constraints clean
+.PHONY: app fleet test check e2e faults soak conformance peers bench wire page constraints clean
 
 app: page                ## open the page on a sample warehouse
 	@.venv/bin/awhile app
@@ -32,13 +32,26 @@ fleet:                   ## two replicas and two workers on one store, to try wh
 	@scripts/set-up venv
 	@.venv/bin/python -m examples.fleet
 
+faults:                  ## kill, freeze, fill, lock and cut: also what takes too long for every run
+	@scripts/set-up venv
+	@scripts/set-up postgres
+	@$(PYTEST) $(SIDE_BY_SIDE) -m "long or not long" tests/faults
+
+SECONDS := 120
+STORES := sqlite postgres
+soak:                    ## random faults and load for SECONDS=120 on each of STORES, again with SEED=
+	@scripts/set-up venv
+	@scripts/set-up postgres
+	@for store in $(STORES); do .venv/bin/python -m tests.faults.soak --store $$store \
+		--seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) || exit 1; done
+
 conformance:             ## the official MCP suite: its tasks scenarios and all of 2026-07-28
 	@scripts/set-up venv
 	@$(PYTEST) -m conformance tests/interaction
 
-bench:                   ## timings on this machine
+bench:                   ## how fast all is, beside its peers (QUICK=1: two minutes, not ten)
 	@scripts/set-up venv
-	@scripts/bench
+	@QUICK=$(QUICK) scripts/bench
 
 wire:                    ## record anew what docs/wire.md shows
 	@scripts/set-up venv

@@ -20,7 +20,10 @@ from benchmarks.results import Results
 from benchmarks.rounds import FULL, QUICK, Bench
 from benchmarks.subjects import Subjects
 
-WIDTH = 250
+MARK = "<!-- What follows is written by `scripts/bench --page docs/speed.md`. -->"
+"""Where the table of a page begins."""
+
+WIDTH = 230
 """Of the table where the output is no terminal."""
 
 
@@ -29,7 +32,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smaller run, of two minutes")
     parser.add_argument("--json", type=Path, help="write all figures there, too")
-    parser.add_argument("--markdown", type=Path, help="write the table there, too")
+    parser.add_argument("--page", type=Path, help="write the table into that page, too")
     parser.add_argument("--only", nargs="+", choices=list(MEASURES), default=list(MEASURES))
     given = parser.parse_args()
     _allow_many_sockets()
@@ -53,8 +56,10 @@ def main() -> int:
     console.print(report.table(results, missing, machine))
     if given.json:
         given.json.write_text(json.dumps(report.as_json(results, missing, machine), indent=1))
-    if given.markdown:
-        given.markdown.write_text(report.markdown(results, missing, machine))
+    if given.page:
+        before, mark, _ = given.page.read_text().partition(MARK)
+        table = report.markdown(results, missing, machine)
+        given.page.write_text(f"{before}{mark}\n\n{table}")
     return 0
 
 

@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 
 from benchmarks.results import BARE, Figure, Results, Row
-from benchmarks.subjects import COLUMNS, OURS, PEER
+from benchmarks.subjects import COLUMNS, OURS
 
 SHOWN = {**dict(list(COLUMNS.items())[:2]), BARE: "bare route", **dict(list(COLUMNS.items())[2:])}
 """The columns in their order."""
@@ -32,7 +32,7 @@ def said(figure: Figure) -> str:
 
 
 def lines(results: Results, missing: Mapping[str, str]) -> list[list[str]]:
-    """The table's cells: row, unit, each column, the ratio to the peer, the targets."""
+    """The table's cells: row, unit, each column, the targets."""
     return [_line(results, row, missing) for row in results.rows]
 
 
@@ -40,31 +40,37 @@ def _line(results: Results, row: Row, missing: Mapping[str, str]) -> list[str]:
     cells = [row.words, row.unit]
     for column in SHOWN:
         figure = results.figure(row, column)
-        if figure:
-            cells.append(said(figure))
-        else:
-            reason = results.said.get((row.name, column))
-            absent = f"not measured: {missing[column]}" if column in missing else NOTHING
-            cells.append(reason or absent)
-    ratios = [results.ratio(row, column, PEER) for column in OURS]
-    cells.append(" | ".join(f"{one:.2f}" if one else NOTHING for one in ratios))
-    verdicts = [
-        f"{'met' if one.met else 'MISSED'}: {one.target.words}"
-        f" ({COLUMNS[one.column].removeprefix('ours, ')}: {number(one.value)})"
-        for one in results.verdicts(row, list(OURS))
-    ]
-    cells.append("; ".join(verdicts))
+        absent = f"not measured: {missing[column]}" if column in missing else NOTHING
+        cells.append(said(figure) if figure else results.said.get((row.name, column), absent))
+    cells.append("; ".join(_targets(results, row)))
     return cells
 
 
-HEAD = ["", "unit", *SHOWN.values(), "ours / peer in memory", "target"]
+def _targets(results: Results, row: Row) -> list[str]:
+    """Each target with what both columns of ours came to: a ratio where it speaks of one."""
+    found: list[str] = []
+    for target in row.targets:
+        verdicts = [one for one in results.verdicts(row, list(OURS)) if one.target is target]
+        each = [
+            f"{COLUMNS[one.column].removeprefix('ours, ')} "
+            + (f"{number(one.value)} × " if target.against else "")
+            + ("met" if one.met else "MISSED")
+            for one in verdicts
+        ]
+        if each:
+            found.append(f"{target.words}: {', '.join(each)}")
+    return found
+
+
+HEAD = ["", "unit", *SHOWN.values(), "target"]
 
 
 def table(results: Results, missing: Mapping[str, str], facts: Mapping[str, str]) -> Table:
     """For a terminal."""
     shown = Table(box=box.SIMPLE_HEAD, title="Speed: medians of interleaved rounds (least-most)")
     for title in HEAD:
-        shown.add_column(title, justify="left" if title in {"", "unit", "target"} else "right")
+        left = title in {"", "unit", "target"}
+        shown.add_column(title, justify="left" if left else "right", overflow="fold")
     for line in lines(results, missing):
         shown.add_row(*line)
     shown.caption = "\n".join(f"{name}: {value}" for name, value in facts.items())

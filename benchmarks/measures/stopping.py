@@ -20,6 +20,9 @@ THERE = Target(words="< 100 ms across processes", most=100)
 AFTER_SECONDS = {"busy": GRACE_SECONDS, "deaf": 2 * GRACE_SECONDS}
 """When a child process is killed that does not stop by itself: its grace, once or twice."""
 
+PEERS_SAY = {"async": "see above", "thread": "goes on", "process": "none offered"}
+"""What the peer does with each kind: a thread is not told, and runs on to its end."""
+
 BY_HTTP = Row(name="stop_http", words="tasks/cancel to coroutine stopped", unit="ms")
 
 PATIENCE_SECONDS = 30
@@ -49,10 +52,8 @@ async def measure(bench: Bench) -> None:
     rows = {(shape, way): row(shape, way) for shape in SHAPES for way in ("here", "there")}
     bench.declare(BY_HTTP, *rows.values())
     for key in PEERS:
-        for one in rows.values():
-            bench.results.said[one.name, key] = (
-                "not stopped" if "coroutine" not in one.name else "–"
-            )
+        for (shape, _), one in rows.items():
+            bench.results.said[one.name, key] = PEERS_SAY[SHAPES[shape][2]]
     async with AsyncExitStack() as opened:
         workers = {
             key: await opened.enter_async_context(stopping(bench.subjects.new_place(key)))

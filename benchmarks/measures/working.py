@@ -14,8 +14,8 @@ from awhile.tasks import events as ev
 from awhile.testing.store_case import AT, task
 from benchmarks.results import Row, Samples
 from benchmarks.rounds import Bench
-from benchmarks.subjects import OURS, PEER, PEER_REDIS, PEERS, Subject
-from benchmarks.wire import Connection, connected
+from benchmarks.subjects import OURS, PEER_REDIS, PEERS, Subject
+from benchmarks.wire import Connection, Refused, connected
 
 REPORTS = Row(
     name="reports", words="reports of one body (ours: at most 10 a second kept)", unit="/s"
@@ -82,19 +82,16 @@ async def measure_progress(bench: Bench) -> None:
 async def measure_recovery(bench: Bench) -> None:
     """Tasks that may run again run again, once their server is back and their lease is over."""
     bench.declare(RECOVERY, START)
-    bench.results.said[RECOVERY.name, PEER] = "lost: not found"
     for key in bench.subjects.keys:
-        if key != PEER:
-            await _recover(bench, key)
-            bench.say(f"recovery, {key}")
+        await _recover(bench, key)
+        bench.say(f"recovery, {key}")
 
 
 async def _recover(bench: Bench, key: str) -> None:
     place = bench.subjects.new_place(key)
     with bench.subjects.started(key, place=place) as server:
         async with connected(server.url) as to:
-            for number in range(KILLED_WITH):
-                await to.call("rerun", tag=str(number))
+            made = [await to.call("rerun", tag=str(number)) for number in range(KILLED_WITH)]
             if not await _began(server, 30):
                 raise RuntimeError(f"{key}: the tasks that were to be killed never ran")
         killed = time.monotonic_ns()
@@ -103,7 +100,12 @@ async def _recover(bench: Bench, key: str) -> None:
     with bench.subjects.started(key, place=place) as again:
         async with connected(again.url) as to:
             await to.post("/stamps/none", b"")
-        bench.results.add(key, {START.name: (time.monotonic_ns() - killed) / 1e9})
+            bench.results.add(key, {START.name: (time.monotonic_ns() - killed) / 1e9})
+            try:
+                await to.get(made[0]["taskId"])
+            except Refused:
+                bench.results.said[RECOVERY.name, key] = "lost: its id is unknown"
+                return
         last = await _began(again, RECOVERY_SECONDS)
     if last:
         bench.results.add(key, {RECOVERY.name: (last - killed) / 1e9})

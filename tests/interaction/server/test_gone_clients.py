@@ -1,6 +1,6 @@
 """Field case C8: clients that come and go without a goodbye leave nothing of theirs in memory.
 
-Dozens of each kind here; `benchmarks/idle.py` does it with thousands, and measures memory.
+Dozens of each kind here; `benchmarks/studies/idle.py` does it with thousands, and measures memory.
 """
 
 from __future__ import annotations

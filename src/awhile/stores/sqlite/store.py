@@ -125,8 +125,8 @@ class SqliteStore:
         """See `TaskStore.get`. Reads in the event loop's own thread.
 
         Such a read takes 10 to 70 µs, idle or busy. By way of a thread one took twice as long
-        (``benchmarks/store_sqlite.py`` prints both), and many would queue for the threads. A reader
-        of a write-ahead log never waits for a writer.
+        (``benchmarks/studies/store_sqlite.py`` prints both), and many would queue for the threads.
+        A reader of a write-ahead log never waits for a writer.
         """
         opened = self._opened
         try:

@@ -1,7 +1,7 @@
 """The PostgreSQL store beside a bare loop on the same server: one insert, one commit.
 
-Run ``python -m benchmarks.store_postgres``. It starts a cluster of its own. All numbers are medians
-of interleaved rounds on this machine; a ratio travels better between machines than a rate.
+Run ``python -m benchmarks.studies.store_postgres``. It starts a cluster of its own. All numbers are
+medians of interleaved rounds on this machine; a ratio travels better between machines than a rate.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ async def measure(store: Store, cluster: Cluster) -> dict[str, float]:
 
 async def wakes(url: str) -> list[float]:
     """Milliseconds from the call that changes a task to a waiter's waking in another process."""
-    command = [sys.executable, "-m", "benchmarks.store_postgres", "--waiter", url]
+    command = [sys.executable, "-m", "benchmarks.studies.store_postgres", "--waiter", url]
     took: list[float] = []
     async with open_store(url) as store, await anyio.open_process(command) as waiter:
         assert waiter.stdout is not None
