@@ -64,6 +64,9 @@ class Broken(Fleet):
     async def replica(self, *more: str, module: str = MODULE) -> Member:
         return await super().replica(*_leased(more), module=module)
 
+    async def server(self, *more: str) -> Member:
+        return await super()._start("serve", MODULE, "--port=0", *_leased(more))
+
     async def worker(self, *more: str, module: str = MODULE) -> Member:
         return await super().worker(*_leased(more), module=module)
 

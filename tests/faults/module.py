@@ -216,7 +216,7 @@ untidy_server: MCPServer[Any] = MCPServer(
 
 
 @untidy_server.tool()
-@untidy_tasks.tool(inline_seconds=0.1, rerun="safe")
+@untidy_tasks.tool(task_support="required", rerun="safe")
 async def untidy(name: str, run: Run) -> str:
     """Has its work done when its own resource does not close."""
     async with Resource():
@@ -224,7 +224,7 @@ async def untidy(name: str, run: Run) -> str:
 
 
 @untidy_server.tool()
-@untidy_tasks.tool(inline_seconds=0.1, rerun="safe")
+@untidy_tasks.tool(task_support="required", rerun="safe")
 async def tidy(name: str, run: Run) -> str:
     """Only its process is untidy."""
     return await do(name, LONG, run)

@@ -232,9 +232,9 @@ class Soak:
             statuses: list[str] = []
             streams.append(statuses)
             over = anyio.CancelScope()
-            with over:
-                with suppress(httpx2.HTTPError):  # its replica was killed: another one tells it
-                    await self._hear(task_id, statuses, over)
+            # Its replica may be killed: another one tells it then.
+            with over, suppress(httpx2.HTTPError):
+                await self._hear(task_id, statuses, over)
             if any(one in ENDED for one in statuses):
                 return
             await anyio.sleep(0.2)
@@ -298,16 +298,14 @@ class Soak:
 
 
 async def soak(
-    folder: Path, store_url: str, seconds: float, seed: int, cluster: Cluster | None
-) -> list[str]:
-    """One run in ``folder``; what is wrong, printed as well."""
+    folder: Path, store_url: str, seconds: float, seed: int, cluster: Cluster | None = None
+) -> tuple[Counter[str], list[str]]:
+    """One run in ``folder``; what there was, and what is wrong."""
     async with broken(folder, store_url) as fleet:
         fleet.more |= {"FAULTS_BUSY_MS": "1000", "FAULTS_LOCK_SECONDS": "1"}
         one = Soak(fleet, random.Random(seed), cluster)
         found = await one.run(seconds)
-    for what, count in sorted(one.counts.items()):
-        print(f"  {count:6} {what}")  # noqa: T201
-    return found
+    return one.counts, found
 
 
 def main() -> None:
@@ -323,7 +321,9 @@ def main() -> None:
     with ExitStack() as stack:
         cluster = stack.enter_context(Cluster()) if given.store == "postgres" else None
         url = cluster.url() if cluster else f"sqlite:///{folder / 'tasks.db'}"
-        found = anyio.run(soak, folder, url, given.seconds, seed, cluster)
+        counts, found = anyio.run(soak, folder, url, given.seconds, seed, cluster)
+    for what, count in sorted(counts.items()):
+        print(f"  {count:6} {what}")  # noqa: T201
     for words in found:
         print(f"  WRONG {words}")  # noqa: T201
     print(f"soak: {len(found)} wrong; seed {seed}; logs and effects are in {folder}")  # noqa: T201

@@ -43,6 +43,7 @@ async def test_a_full_disk_under_sqlite_loses_nothing_and_says_so(tmp_path: Path
             await _fill_and_free(fleet, disk, pids, largest_file=file.stat().st_size)
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 async def test_a_full_disk_under_postgresql_loses_nothing_and_says_so(tmp_path: Path) -> None:
     """Ours: the same, although PostgreSQL may end when it cannot write its log."""

@@ -49,6 +49,7 @@ async def test_A10_kill_9_of_a_worker(tmp_path: Path, store_url: str) -> None:
             assert f"attempt {2 if name in lost else 1}, " in text_of(task)
 
 
+@pytest.mark.long
 async def test_A10_work_four_times_as_long_as_its_lease_runs_once(
     tmp_path: Path, store_url: str
 ) -> None:
