@@ -112,6 +112,10 @@ _MEANINGS = {
         "could not be read or written by its server. This change was not confirmed; everything "
         "confirmed before is safe. Look at the server's disk and log."
     ),
+    "XX000": (
+        "could not do this: an error inside its server. This change was not kept. Look at the "
+        "server's log: a limit of the system (of a file's size, of a quota) reads like this, too."
+    ),
     "XX": "is damaged, by its server's own account. Look at the server's log, restore a backup.",
 }
 
