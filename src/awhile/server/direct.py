@@ -29,7 +29,6 @@ from mcp.shared.inbound import (
     classify_inbound_request,
 )
 from mcp_types import SERVER_INFO_META_KEY
-from opentelemetry import trace
 from pydantic import ValidationError
 from starlette.requests import Request
 
@@ -39,6 +38,7 @@ from awhile.server.middleware import TasksMiddleware
 from awhile.server.params import TaskParams
 from awhile.server.principal import caller, principal
 from awhile.server.retries import remember_state
+from awhile.telemetry import traces
 from awhile.wire.v2026_07_28 import EXTENSION_ID, PROTOCOL_VERSION, write_task
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Direct:
             and all(
                 type(one) in self._usual or one is remember_state for one in self._server.middleware
             )
-            and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+            and not traces.provided()
         )
 
     async def _answer(self, message: Message, task_id: str) -> bytes | None:

@@ -109,16 +109,8 @@ class Exchange:
     def __init__(
         self, scope: Scope, receive: Receive, send: Send, *, keepalive_seconds: float
     ) -> None:
-        headers = Headers(scope=scope)
-        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
-        # The SDK tells the eras apart by this header alone. Before 2026-07-28 it opens the stream
-        # by itself, and answers that are no stream may carry a session's id in their head.
-        self._may_commit = (
-            scope["method"] == "POST"
-            and version is not None
-            and version not in HANDSHAKE_PROTOCOL_VERSIONS
-            and EVENT_STREAM in headers.get("accept", "")
-        )
+        self._scope = scope
+        self._started = False
         self._receive = receive
         self._send = send
         self._keepalive_seconds = keepalive_seconds
@@ -166,7 +158,7 @@ class Exchange:
             if anyio.current_time() < self._quiet_since + self.patience:
                 continue
             async with self._turn:
-                if self._streaming or self._may_commit:
+                if self._streaming or self._may_commit():
                     try:
                         await self._comment()
                     except OSError:  # how some servers say that the client has left
@@ -179,6 +171,19 @@ class Exchange:
         if self._wrote:
             return self._keepalive_seconds
         return min(FIRST_BYTE_SECONDS, self._keepalive_seconds)
+
+    def _may_commit(self) -> bool:
+        # The SDK tells the eras apart by this header alone. Before 2026-07-28 it opens the stream
+        # by itself, and answers that are no stream may carry a session's id in their head.
+        headers = Headers(scope=self._scope)
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        return (
+            not self._started
+            and self._scope["method"] == "POST"
+            and version is not None
+            and version not in HANDSHAKE_PROTOCOL_VERSIONS
+            and EVENT_STREAM in headers.get("accept", "")
+        )
 
     async def _comment(self) -> None:
         if not self._streaming:
@@ -194,7 +199,7 @@ class Exchange:
             await self._send_body(COMMENT, more=True)
 
     async def _start(self, message: Message) -> None:
-        self._may_commit = False
+        self._started = True
         headers = MutableHeaders(scope=message)
         is_stream = (
             headers.get("content-type", "").startswith(EVENT_STREAM)

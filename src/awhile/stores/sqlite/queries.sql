@@ -100,6 +100,18 @@ SELECT created_at_ms FROM task WHERE ordinal = (SELECT min(head) FROM line WHERE
 -- How many tasks of one owner somebody holds.
 SELECT count(*) FROM task WHERE owner = :owner AND lease_worker IS NOT NULL;
 
+-- name: anything_to_claim
+-- Whether a claim could take or end anything at all, whatever the tool. Mostly it could not.
+SELECT
+    waiting > 0
+    OR EXISTS (SELECT 1 FROM task WHERE lease_until_ms IS NOT NULL AND lease_until_ms <= :at_ms)
+    OR EXISTS (
+        SELECT 1 FROM task
+        WHERE cancel_asked_at_ms >= 0
+            AND ended_at_ms IS NULL AND cancel_asked_at_ms IS NOT NULL AND journal <> '{}'
+    )
+FROM counter;
+
 -- name: next_in_line
 -- Whose task of one tool is next, and which. Read again after each claim, which moves the lines.
 SELECT running, head FROM line

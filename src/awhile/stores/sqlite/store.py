@@ -177,8 +177,12 @@ class SqliteStore:
         )
 
     async def place(self, task_id: str) -> int | None:
-        """See `TaskStore.place`."""
-        return await self._opened.read(lambda on: place_in_line(on, task_id))
+        """See `TaskStore.place`. In the loop's own thread, like `get`: it counts to 1,000."""
+        opened = self._opened
+        try:
+            return place_in_line(opened.in_loop, task_id)
+        except apsw.Error as error:
+            raise explain(error, self._files.database) from error
 
     async def looked(self, task_ids: Collection[str], at_ms: int) -> None:
         """See `TaskStore.looked`."""
@@ -209,6 +213,10 @@ class SqliteStore:
         without: Collection[str] = (),
     ) -> Sequence[TaskRecord]:
         """See `Store.claim`."""
+        # Workers look after every change. A write that finds nothing took a millisecond of CPU, as
+        # much as all else about a short task; this read takes 20 µs.
+        if not self._anything_to_claim(at_ms):
+            return []
         write = self._opened.writer.write
         wanted, asked = frozenset(tools), Asked()
 
@@ -273,6 +281,13 @@ class SqliteStore:
         await self._opened.writer.write(
             lambda to: to.run(lambda on: operating.settle_notices(on, told, again_ms or {}))
         )
+
+    def _anything_to_claim(self, at_ms: int) -> bool:
+        try:
+            row = self._opened.in_loop.row(QUERIES["anything_to_claim"], {"at_ms": at_ms})
+        except apsw.Error as error:
+            raise explain(error, self._files.database) from error
+        return row is not None and bool(row[0])
 
     def _tell_of_lost(self, ended: Sequence[TaskRecord]) -> None:
         if self.on_lost is not None:
