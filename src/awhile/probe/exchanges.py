@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +15,21 @@ Json = dict[str, Any]
 LONGEST_TEXT = 20_000
 """Letters of a frame that are kept; the rest is counted."""
 
+DEEPEST = 64
+"""Values inside values of a message that is read: deeper ones are there to exhaust a reader."""
+
+SHORTEST_SECRET = 6
+"""Letters of a word that is hidden wherever it stands; a shorter one would be found everywhere, and
+its header is hidden by its name anyway."""
+
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 """Never kept, whoever sends them."""
 
 HIDDEN = "[hidden]"
 """What stands where a secret was."""
+
+CUT = "…"
+"""What stands where a text was cut."""
 
 
 class Clock:
@@ -36,15 +48,34 @@ class Secrets:
     """What is hidden wherever it would be kept: the values of the headers the user gave."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        parts = {part for value in values for part in (value, value.rpartition(" ")[2])}
-        # A short word would be found everywhere; the whole header is hidden by its name anyway.
-        self._hidden = sorted((one for one in parts if len(one) >= 8), key=len, reverse=True)
+        words = {word for value in values for word in (value, *re.split(r"[\s;,=]+", value))}
+        # As JSON writes them, too: a frame is kept as it came, and some write a slash as \\/.
+        written = {json.dumps(word)[1:-1] for word in words} | words
+        written |= {word.replace("/", "\\/") for word in written}
+        long = (one for one in written if len(one) >= SHORTEST_SECRET)
+        self._hidden = sorted(long, key=len, reverse=True)
 
     def out_of(self, text: str) -> str:
         """The text without them."""
         for one in self._hidden:
             text = text.replace(one, HIDDEN)
+            if CUT in text:  # where a part of one may have been left
+                for letters in range(len(one) - 1, SHORTEST_SECRET - 1, -1):
+                    text = text.replace(one[:letters] + CUT, HIDDEN + CUT)
         return text
+
+    def out_of_json(self, value: Any, *, names: bool = True) -> Any:
+        """A JSON value without them in its texts, and in the names of its members."""
+        if isinstance(value, str):
+            return self.out_of(value)
+        if isinstance(value, dict):
+            return {
+                self.out_of(name) if names else name: self.out_of_json(one, names=names)
+                for name, one in cast("Json", value).items()
+            }
+        if isinstance(value, list | tuple):
+            return [self.out_of_json(one, names=names) for one in cast("list[Any]", value)]
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +101,36 @@ class Frame:
 
 
 def frame_of(text: str, at_ms: float) -> Frame:
-    """A frame of some text: a message if it is a JSON object."""
+    """A frame of some text: a message if it is a JSON object, and none that is hard to hold."""
     try:
-        message: Any = json.loads(text)
-    except ValueError:
+        message: Any = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
         return Frame(at_ms, "text" if text.strip() else "event", text)
-    if not isinstance(message, dict):
+    if not isinstance(message, dict) or _deeper(message, DEEPEST):
         return Frame(at_ms, "text", text)
     return Frame(at_ms, "message", text, cast("Json", message))
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _refuse(digits)
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    inside: list[Any] = [value]
+    for _ in range(levels):
+        inside = [one for outer in inside for one in _children(outer)]
+    return bool(inside)
+
+
+def _children(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("Json", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 @dataclass(slots=True)
@@ -157,6 +210,8 @@ class Exchange:
     def seen(self) -> str:
         """What came back, in one phrase."""
         http = "" if self.status is None else f"HTTP {self.status}, "
+        if (elsewhere := self.reply_headers.get("location")) is not None:
+            http += f"a redirect to {short(elsewhere)}, which was not followed, "
         if (error := self.error) is not None:
             words = short(str(error.get("message", ""))).rstrip(".")
             return f"{http}error {error.get('code')}: {words}"
@@ -180,7 +235,7 @@ def short(value: Any, letters: int = 140) -> str:
     """A value in one line, cut."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
-    return text if len(text) <= letters else f"{text[: letters - 1]}…"
+    return text if len(text) <= letters else f"{text[: letters - 1]}{CUT}"
 
 
 def without_secrets(
@@ -198,7 +253,7 @@ def as_json(exchange: Exchange, secrets: Secrets) -> Json:
     """The exchange as a report keeps it: without secrets, and cut."""
 
     def text(value: str) -> str:
-        value = secrets.out_of(value)
+        value = secrets.out_of(value)  # before it is cut, which might leave a part of one
         if len(value) <= LONGEST_TEXT:
             return value
         return f"{value[:LONGEST_TEXT]}… ({len(value) - LONGEST_TEXT} letters more)"
@@ -211,16 +266,16 @@ def as_json(exchange: Exchange, secrets: Secrets) -> Json:
         "request": {
             "verb": exchange.verb,
             "headers": exchange.headers,
-            "message": json.loads(secrets.out_of(json.dumps(exchange.request))),
+            "message": secrets.out_of_json(exchange.request),
         },
         "answer": {
             "http_status": exchange.status,
-            "headers": exchange.reply_headers,
+            "headers": secrets.out_of_json(exchange.reply_headers),
             "frames": [
                 {"at_ms": round(frame.at_ms, 1), "kind": frame.kind, "text": text(frame.text)}
                 for frame in exchange.frames
             ],
-            "ending": exchange.ending,
+            "ending": secrets.out_of(exchange.ending),
         },
     }
 

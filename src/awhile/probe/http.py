@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -20,11 +21,15 @@ KEPT_HEADERS = (
     "cache-control",
     "allow",
     "www-authenticate",
+    "location",
 )
 """The headers of an answer that say something about waiting, or about why it was refused."""
 
 LONGEST_BYTES = 4 * 1024 * 1024
 """More of one stream is not read."""
+
+LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
+"""Of an event stream; at the end of what has come, a CR may be the half of a CR LF."""
 
 
 class HttpChannel:
@@ -92,35 +97,40 @@ class HttpChannel:
     async def _events(self, response: httpx2.Response) -> AsyncGenerator[Frame]:
         """Source: the HTML standard, "server-sent events"."""
         data: list[str] = []
+        pending = b""
         total = 0
-        async for raw in response.aiter_lines():
-            line = raw.rstrip("\r\n")
-            total += len(line)
+        async for part in response.aiter_bytes():
+            total += len(part)
             if total > LONGEST_BYTES:
                 return
             now = self._clock.now_ms()
-            if line.startswith(":"):
-                yield Frame(now, "comment", line)
-            elif line.startswith("data:"):
-                data.append(line[5:].removeprefix(" "))
-            elif not line and data:
-                yield frame_of("\n".join(data), now)
-                data = []
+            *lines, pending = LINE_END.split(pending + part)
+            for raw in lines:
+                line = raw.decode(errors="replace")
+                if line.startswith(":"):
+                    yield Frame(now, "comment", line)
+                elif line.startswith("data:"):
+                    data.append(line[5:].removeprefix(" "))
+                elif not line and data:
+                    yield frame_of("\n".join(data), now)
+                    data = []
 
     async def tell(self, message: Json, headers: dict[str, str]) -> int | None:
         """See `Channel.tell`."""
         try:
-            response = await self._http.post(
-                self._url, content=json.dumps(message), headers=headers
-            )
+            # The body is not read: nothing is awaited in it, and it need not end.
+            async with self._http.stream(
+                "POST", self._url, content=json.dumps(message), headers=headers
+            ) as response:
+                return response.status_code
         except httpx2.HTTPError:
             return None
-        return response.status_code
 
     async def delete(self, headers: dict[str, str]) -> None:
         """End a session of 2025-11-25, as its page asks of clients."""
         try:
-            await self._http.delete(self._url, headers=headers)
+            async with self._http.stream("DELETE", self._url, headers=headers):
+                return
         except httpx2.HTTPError:
             return
 

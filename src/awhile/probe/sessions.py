@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 NEW_TOKENS = itertools.count(1)
 
+NO_SUCH_TASK = -32602
+"""Source: Tasks extension, and 2025-11-25 tasks, "Protocol Errors"."""
+
 
 @dataclass(slots=True)
 class Made:
@@ -56,6 +59,8 @@ class Log:
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
     made: dict[tuple[str, str], Made] = field(default_factory=dict[tuple[str, str], Made])
     """By era and task id."""
+    no_such_task: dict[str, int | None] = field(default_factory=dict[str, int | None])
+    """By era: the code an id that was never given out is refused with."""
 
 
 class Session:
@@ -214,13 +219,21 @@ class Session:
             agreed = exchange.result.get("protocolVersion")
             dialect.version = agreed if isinstance(agreed, str) else None
             dialect.session = exchange.reply_headers.get("mcp-session-id")
-            await self.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            with anyio.move_on_after(self.log.budget.limits.answer_seconds):
+                await self.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return exchange
 
     async def get(self, task_id: str, purpose: str, **how: Any) -> tuple[Exchange, View | None]:
         """Look at a task once."""
         exchange = await self.ask("tasks/get", {"taskId": task_id}, purpose, **how)
         return exchange, view_of(exchange)
+
+    def gone(self, look: Exchange) -> bool:
+        """Whether a look at a task says that there is none; every other error says nothing of it:
+        a lost session, a limit on requests, a broken store."""
+        if look.code is None:
+            return False
+        return look.code in (NO_SUCH_TASK, self.log.no_such_task.get(self.era))
 
     async def end_all(self) -> list[str]:
         """Cancel every task of this era that was not seen to end, and wait until it has.
@@ -242,8 +255,7 @@ class Session:
         await self.ask("tasks/cancel", {"taskId": made.task_id}, "end a task the probe made")
         while not made.ended:
             exchange, view = await self.get(made.task_id, "see that it has ended")
-            gone = view is None and exchange.code is not None
-            if gone:
+            if self.gone(exchange):
                 made.ended = True  # not kept any more: nothing is left to be ended
                 return
             pause = min(view.poll_ms or 500, 1000) if view else 500
@@ -257,9 +269,9 @@ class Session:
         if method == "tools/call":
             task = self.dialect.created(result)
             if task is not None and isinstance(task_id := task.get("taskId"), str):
-                ended = task.get("status") in ENDED
+                ended = str(task.get("status")) in ENDED
                 self.log.made.setdefault((self.era, task_id), Made(task_id, ended))
-        elif method == "tasks/get" and result.get("status") in ENDED:
+        elif method == "tasks/get" and str(result.get("status")) in ENDED:
             made = self.log.made.get((self.era, str(result.get("taskId"))))
             if made is not None:
                 made.ended = True

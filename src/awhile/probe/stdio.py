@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -18,7 +20,13 @@ from awhile.probe.exchanges import Clock, Exchange, Frame, Json, as_object, fram
 STOP_SECONDS = 5.0
 """How long a child gets to end after its stdin was closed (source: stdio, "Shutdown")."""
 
-ENDED = "the child has ended"
+TERM_SECONDS = 2.0
+"""How long it gets after it was asked to terminate, before it is killed."""
+
+LONGEST_BYTES = 4 * 1024 * 1024
+"""A line is cut there; no message of the protocol is as long."""
+
+ENDED = "the child has ended; run the command by itself to see what it says"
 """The ending of what was asked of a child that is no more."""
 
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
@@ -69,7 +77,7 @@ class StdioChannel:
         pending = b""
         try:
             async for part in self._process.stdout:
-                *lines, pending = (pending + part).split(b"\n")
+                *lines, pending = (pending[:LONGEST_BYTES] + part).split(b"\n")
                 for line in lines:
                     self._sort(frame_of(line.decode(errors="replace"), self._clock.now_ms()))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -83,11 +91,11 @@ class StdioChannel:
         """Give a frame to the request it belongs to."""
         message = frame.message or {}
         if "method" not in message:
-            found = self._open.get(message.get("id"))
+            found = self._by_id(message.get("id"))
         else:
             tied = as_object(frame.params.get("_meta")).get(SUBSCRIPTION)
             token = frame.params.get("progressToken")
-            found = self._open.get(tied) or self._by_token(token)
+            found = self._by_id(tied) or self._by_token(token)
         if found is None:
             self.stray.append(frame)
             # Of 2025-11-25, where news belongs to no request; kept with whoever waits.
@@ -97,6 +105,9 @@ class StdioChannel:
         exchange, frames = found
         exchange.frames.append(frame)
         frames.send_nowait(frame)
+
+    def _by_id(self, id_: Any) -> tuple[Exchange, MemoryObjectSendStream[Frame]] | None:
+        return self._open.get(id_) if isinstance(id_, int) else None  # ours are numbers
 
     def _by_token(self, token: Any) -> tuple[Exchange, MemoryObjectSendStream[Frame]] | None:
         if token is None:
@@ -157,14 +168,16 @@ class StdioChannel:
         return True
 
     async def aclose(self) -> None:
-        """Close the child's stdin, and end it if that does not."""
+        """Close the child's stdin, and end it, with what it started, if that does not."""
         assert self._process.stdin
         await self._process.stdin.aclose()
-        with anyio.move_on_after(STOP_SECONDS) as waiting:
-            await self._process.wait()
-        if waiting.cancelled_caught:
-            self._process.kill()
-            await self._process.wait()
+        for seconds, stronger in ((STOP_SECONDS, signal.SIGTERM), (TERM_SECONDS, signal.SIGKILL)):
+            with anyio.move_on_after(seconds):
+                await self._process.wait()
+            # A wrapper may end before the server it started, which then has its group to itself.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, stronger)
+        await self._process.wait()
         await self._process.aclose()
 
 

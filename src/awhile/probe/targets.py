@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import shlex
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import anyio
 
@@ -23,6 +24,10 @@ Witness = Callable[[], Awaitable[str]]
 length of a log, a counter, an engine's own list of queries. Only whether it changes matters."""
 
 CONNECT_SECONDS = 5.0
+
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_VALUE = re.compile(r"[\t -~]*")
+"""Source: RFC 9110, "Field Names" and "Field Values"; without the octets beyond ASCII."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,18 @@ class Target:
                 f"{self.url!r} is no http or https address, so there is nothing to probe. Give "
                 "the server's MCP endpoint, for example http://127.0.0.1:8000/mcp."
             )
+        if self.url is not None and not _has_a_place(self.url):
+            raise SettingsError(
+                f"{self.name!r} has no host, or a port that is none, so there is nothing to probe. "
+                "Write it as http://127.0.0.1:8000/mcp."
+            )
+        for name, value in (*self.headers.items(), *(self.second_headers or {}).items()):
+            if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
+                # The value is not repeated: it may well be a secret.
+                raise SettingsError(
+                    f"The header {name!r} cannot be sent: its name or its value has letters that "
+                    "HTTP has no place for. Write both in printable ASCII."
+                )
 
     @property
     def name(self) -> str:
@@ -72,7 +89,9 @@ class Target:
     @property
     def hidden(self) -> tuple[str, ...]:
         """Everything that no report may show."""
-        return (*self.headers.values(), *(self.second_headers or {}).values())
+        parts = urlsplit(self.url or "")
+        in_the_url = (parts.password or "", *(value for _, value in parse_qsl(parts.query)))
+        return (*self.headers.values(), *(self.second_headers or {}).values(), *in_the_url)
 
     @asynccontextmanager
     async def session(
@@ -108,6 +127,14 @@ class Target:
                 if isinstance(dialect, Legacy) and dialect.session is not None:
                     await channel.delete({**dialect.headers("", {}), **given})
                 await channel.aclose()
+
+
+def _has_a_place(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # the port is no number, or too great a one
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

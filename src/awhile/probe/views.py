@@ -55,9 +55,9 @@ class View:
         return _number(self.task.get("ttlMs", self.task.get("ttl")))
 
     @property
-    def moment(self) -> tuple[Any, Any]:
+    def moment(self) -> tuple[str, str | None]:
         """Status and message: what a person is shown."""
-        return self.task.get("status"), self.task.get("statusMessage")
+        return self.status, self.message
 
     def tells(self, message: str) -> bool:
         """Whether this text is anywhere in it: in a history of steps, for one."""
@@ -72,6 +72,13 @@ def view_of(exchange: Exchange) -> View | None:
     return View(exchange.answered_at_ms or exchange.sent_at_ms, result, exchange.number)
 
 
+def ids_in(listing: Exchange) -> list[Any]:
+    """The ids in an answer to ``tasks/list``, whatever they are."""
+    found: Any = (listing.result or {}).get("tasks")
+    entries = cast("list[Any]", found) if isinstance(found, list) else []
+    return [as_object(one).get("taskId") for one in entries]
+
+
 def leaves(value: Any) -> Iterator[str]:
     """Every text in a JSON value."""
     if isinstance(value, str):
@@ -84,8 +91,14 @@ def leaves(value: Any) -> Iterator[str]:
             yield from leaves(one)
 
 
+LONGEST_MS = 1e15
+"""What is beyond that, in either direction, is no duration (source: ours)."""
+
+
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if -LONGEST_MS < value < LONGEST_MS else None
 
 
-__all__ = ["ENDED", "STATUSES", "View", "leaves", "view_of"]
+__all__ = ["ENDED", "STATUSES", "View", "ids_in", "leaves", "view_of"]

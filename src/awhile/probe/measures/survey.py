@@ -34,6 +34,19 @@ def serves_legacy(greeting: Exchange) -> bool:
     return greeting.result is not None and greeting.result.get("protocolVersion") == LEGACY
 
 
+def _hint(greeting: Exchange) -> str:
+    """What to try, where it is rather the address or the caller than the server."""
+    match greeting.status:
+        case 401 | 403:
+            return ". Say who asks, with --token or --header"
+        case 404 | 405 if not greeting.answer:
+            return ". Check the path of the address; often it is /mcp"
+        case 301 | 302 | 303 | 307 | 308:
+            return ". Give the address it redirects to, if you trust it with your headers"
+        case _:
+            return ""
+
+
 async def survey_modern(session: Session) -> Survey | str:
     """Ask everything of 2026-07-28, or say why it is not served."""
     greeting = await session.ask("server/discover", {}, "find out whether 2026-07-28 is served")
@@ -43,7 +56,7 @@ async def survey_modern(session: Session) -> Survey | str:
     if greeting.result is None:
         survey.listing = await session.ask("tools/list", {}, "try 2026-07-28 without discovery")
     if not serves_modern(greeting, survey.listing):
-        return f"server/discover got {greeting.seen}"
+        return f"server/discover got {greeting.seen}{_hint(greeting)}"
     if survey.listing is None or survey.listing.result is None:
         survey.listing = await session.ask("tools/list", {}, "see the tools")
     with suppress(Spent):  # what was not asked is known to be missing
@@ -64,6 +77,7 @@ async def _ask_modern(session: Session, asked: dict[str, Exchange]) -> None:
         asked[f"{name} undeclared"] = await session.ask(
             method, target(**more), f"{method} without declaring the extension", declared=False
         )
+    session.log.no_such_task[session.era] = asked["get unknown"].code
     asked["result"] = await session.ask("tasks/result", target(), "a method of 2025-11-25")
     asked["list"] = await session.ask("tasks/list", {}, "a method of 2025-11-25")
     asked["no method"] = await session.ask("awhile/no-such-method", {}, "a method nobody has")
@@ -113,7 +127,7 @@ async def survey_legacy(session: Session) -> Survey | str:
     if greeting.status is None and greeting.ending.startswith(("Connect", "the child")):
         return f"the server cannot be reached: {greeting.ending}"
     if not serves_legacy(greeting):
-        return f"initialize got {greeting.seen}"
+        return f"initialize got {greeting.seen}{_hint(greeting)}"
     survey = Survey(greeting)
     with suppress(Spent):
         survey.listing = await session.ask("tools/list", {}, "see the tools")
@@ -123,6 +137,7 @@ async def survey_legacy(session: Session) -> Survey | str:
             asked[f"{name} unknown"] = await session.ask(
                 method, {"taskId": unknown_id()}, f"{method} of an id that was never given out"
             )
+        session.log.no_such_task[session.era] = asked["get unknown"].code
         asked["list"] = await session.ask("tasks/list", {}, "list the tasks")
         asked["unknown cursor"] = await session.ask(
             "tasks/list", {"cursor": unknown_id()}, "list from a cursor never given out"

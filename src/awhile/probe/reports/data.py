@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from awhile.probe.dialects import CLIENT
-from awhile.probe.exchanges import Json
+from awhile.probe.exchanges import Json, Secrets
 from awhile.probe.exchanges import as_json as exchange_json
 from awhile.probe.grades import WORST_FIRST, Finding
 from awhile.probe.measures.plan import ERAS
@@ -36,60 +36,63 @@ def as_data(report: Report) -> Json:
     """A report as JSON; the exchanges are those that findings refer to."""
     shown = sorted({number for one in report.findings for number in one.exchanges})
     secrets = report.secrets
+    # Hidden where a server's text stands, and nowhere else: a secret may be a word of the report's.
     eras: Json = {
         era: {
             "served": True,
-            "server": report.server_name(era),
-            "facts": facts_of(report, era),
-            "capabilities": seen.survey.capabilities,
+            "server": secrets.out_of_json(report.server_name(era)),
+            "facts": secrets.out_of_json(facts_of(report, era), names=False),
+            "capabilities": secrets.out_of_json(seen.survey.capabilities),
             "tools": [
                 {
-                    "name": str(tool.get("name")),
-                    "task_support": seen.survey.support(str(tool.get("name"))),
+                    "name": secrets.out_of(str(tool.get("name"))),
+                    "task_support": secrets.out_of_json(seen.survey.support(str(tool.get("name")))),
                 }
                 for tool in seen.survey.tools
             ],
-            "timelines": [timeline_json(one) for one in timelines_of(seen)],
+            "timelines": [
+                secrets.out_of_json(timeline_json(one), names=False) for one in timelines_of(seen)
+            ],
         }
         for era, seen in report.eras.items()
     }
-    eras.update({era: {"served": False, "why": why} for era, why in report.unserved.items()})
+    eras.update(
+        {era: {"served": False, "why": secrets.out_of(why)} for era, why in report.unserved.items()}
+    )
     eras = {era: eras[era] for era in ERAS if era in eras}
-    found: Json = {
+    return {
         "format": FORMAT,
         "probe": CLIENT,
-        "target": report.target,
+        "target": secrets.out_of(report.target),
         "began": datetime.fromtimestamp(report.began, UTC).isoformat(),
         "took_seconds": round(report.took_seconds, 2),
         "requests": len(report.exchanges),
         "tool": report.tool,
-        "arguments": dict(report.arguments),
+        "arguments": secrets.out_of_json(dict(report.arguments)),
         "worst": report.worst.value,
         "counts": {grade.value: report.count(grade) for grade in WORST_FIRST},
-        "left_running": list(report.left_running),
+        "left_running": secrets.out_of_json(report.left_running),
         "stopped_early": report.stopped_early,
         "eras": eras,
-        "findings": [finding_json(one) for one in report.findings],
+        "findings": [finding_json(one, secrets) for one in report.findings],
         "exchanges": {
             str(number): exchange_json(report.exchanges[number - 1], secrets) for number in shown
         },
     }
-    # Whatever repeats a secret of the caller, in a message of the server for one, is hidden, too.
-    return json.loads(secrets.out_of(json.dumps(found)))
 
 
-def finding_json(finding: Finding) -> Json:
-    """A finding as JSON."""
+def finding_json(finding: Finding, secrets: Secrets) -> Json:
+    """A finding as JSON, without secrets."""
     return {
         "check": finding.check,
         "era": finding.era,
         "grade": finding.grade.value,
         "title": finding.title,
-        "seen": finding.seen,
+        "seen": secrets.out_of(finding.seen),
         "advice": finding.advice,
         "source": {"words": finding.source.words, "url": finding.source.url},
         "exchanges": list(finding.exchanges),
-        "measured": dict(finding.measured),
+        "measured": secrets.out_of_json(dict(finding.measured), names=False),
     }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
+
+from awhile.probe.reports.wording import as_text
 
 if TYPE_CHECKING:
     from awhile.probe.exchanges import Json
@@ -36,8 +37,8 @@ def drawn(timeline: Json, id_: str) -> str:
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" '
         f'aria-labelledby="{id_}-t {id_}-d">',
-        f'<title id="{id_}-t">{escape(timeline["title"])}</title>',
-        f'<desc id="{id_}-d">{escape(told(timeline))}</desc>',
+        f'<title id="{id_}-t">{as_text(timeline["title"])}</title>',
+        f'<desc id="{id_}-d">{as_text(told(timeline))}</desc>',
     ]
     bottom = TOP + LANE * len(lanes)
     for at in _ticks(length):
@@ -51,17 +52,17 @@ def drawn(timeline: Json, id_: str) -> str:
 
 def _lane(lane: Json, y: float, x: Scale) -> list[str]:
     middle = y + RAIL
-    note = f'<tspan class="note" dx="8">{escape(lane["note"])}</tspan>' if lane["note"] else ""
+    note = f'<tspan class="note" dx="8">{as_text(lane["note"])}</tspan>' if lane["note"] else ""
     parts = [
         f'<line class="rail" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{middle}" y2="{middle}"/>',
-        f'<text class="lane" x="0" y="{y + 13}">{escape(lane["name"])}{note}</text>',
+        f'<text class="lane" x="0" y="{y + 13}">{as_text(lane["name"])}{note}</text>',
     ]
     for span in lane["spans"]:
         start, end = x(span["from_ms"]), x(span["to_ms"])
         wide = max(end - start - 2, 2)
         kind = span["kind"] if span["kind"] in STATUSES else "other"
         parts.append(
-            f"<g><title>{escape(span['words'])} ({span['from_ms']:.0f} to "
+            f"<g><title>{as_text(span['words'])} ({span['from_ms']:.0f} to "
             f"{span['to_ms']:.0f} ms)</title>"
             f'<rect class="span {kind}" x="{start}" y="{middle - 13}" width="{wide:.1f}" '
             f'height="26" rx="4"/>'
@@ -69,7 +70,7 @@ def _lane(lane: Json, y: float, x: Scale) -> list[str]:
         words = _cut(span["words"], wide - 12)
         if words:
             parts.append(
-                f'<text class="words" x="{start + 6}" y="{middle + 4}">{escape(words)}</text>'
+                f'<text class="words" x="{start + 6}" y="{middle + 4}">{as_text(words)}</text>'
             )
         parts.append("</g>")
     parts += _marks(lane["marks"], middle, x)
@@ -82,7 +83,7 @@ def _marks(marks: list[Json], middle: float, x: Scale) -> list[str]:
     last = ""
     for mark in marks:
         at = x(mark["at_ms"])
-        title = f"<title>{escape(mark['words'])} ({mark['at_ms']:.0f} ms)</title>"
+        title = f"<title>{as_text(mark['words'])} ({mark['at_ms']:.0f} ms)</title>"
         parts.append(f'<g class="mark {mark["kind"]}">{title}{_shape(mark["kind"], at, middle)}')
         wide = len(mark["words"]) * LETTER * 0.86
         begins = min(at - wide / 2, WIDTH - wide - 2)
@@ -90,7 +91,7 @@ def _marks(marks: list[Json], middle: float, x: Scale) -> list[str]:
         if mark["words"] != last and begins >= free:
             parts.append(
                 f'<text class="said" x="{begins + wide / 2:.1f}" y="{middle + 19}">'
-                f"{escape(mark['words'])}</text>"
+                f"{as_text(mark['words'])}</text>"
             )
             free = begins + wide + 8
             last = mark["words"]

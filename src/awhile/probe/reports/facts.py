@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from awhile.probe.checks.registry import declared
 from awhile.probe.dialects import LEGACY
-from awhile.probe.exchanges import as_object
+from awhile.probe.exchanges import as_object, short
 from awhile.probe.measures.evidence import Missing, Seen
 from awhile.probe.measures.watching import seconds_of
 
@@ -92,9 +92,9 @@ def _of_the_run(seen: Seen) -> dict[str, str]:
         return {}
     told: dict[str, str] = {}
     for name in DURATIONS:
-        values = list(dict.fromkeys(view.task[name] for view in views if name in view.task))
-        if values:
-            told[name] = ", ".join("null" if one is None else str(one) for one in values[:4])
+        words = [short(view.task[name], 40) for view in views if name in view.task]
+        if words:
+            told[name] = ", ".join(list(dict.fromkeys(words))[:4])
     found = {"durations": "; ".join(f"{name} {words}" for name, words in told.items()) or "none"}
     end = watched.ended
     if end is not None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from awhile.probe.grades import MEANINGS, WORST_FIRST, Grade
 from awhile.probe.reports.drawing import drawn
-from awhile.probe.reports.wording import counted, exchange_lines, under_way, verdict
+from awhile.probe.reports.wording import as_text, counted, exchange_lines, under_way, verdict
 
 if TYPE_CHECKING:
     from awhile.probe.exchanges import Json
@@ -43,21 +42,21 @@ def as_html(report: Json) -> str:
     style = files("awhile.probe.reports").joinpath("style.css").read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{as_text(POLICY)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n"
+        f"<title>{as_text(title)}</title>\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n{body}</body>\n</html>\n"
     )
 
 
 def _report(report: Json) -> Iterable[str]:
     yield "<header>"
-    began = escape(report["began"][:19].replace("T", " "))
+    began = as_text(report["began"][:19].replace("T", " "))
     yield f'<p class="kicker">awhile probe · {began} UTC</p>'
-    yield f"<h1>{escape(report['target'])}</h1>"
-    yield f'<p class="verdict">{escape(verdict(report))}</p>'
+    yield f"<h1>{as_text(report['target'])}</h1>"
+    yield f'<p class="verdict">{as_text(verdict(report))}</p>'
     yield _counts(report)
-    yield f'<p class="soft">{escape(under_way(report))}</p></header>\n<main>\n'
+    yield f'<p class="soft">{as_text(under_way(report))}</p></header>\n<main>\n'
     faults = [one for one in report["findings"] if Grade(one["grade"]).severity]
     if faults:
         yield "<h2>What to fix</h2>\n"
@@ -80,24 +79,24 @@ def _counts(report: Json) -> str:
 
 def _badge(grade: str | None) -> str:
     word = "not served" if grade is None else grade
-    return f'<span class="grade {word.replace(" ", "-")}">{escape(word)}</span>'
+    return f'<span class="grade {word.replace(" ", "-")}">{as_text(word)}</span>'
 
 
 def _fault(finding: Json, exchanges: Json) -> str:
     return (
         f'<article class="fault {finding["grade"].replace(" ", "-")}">'
-        f'<div class="head">{_badge(finding["grade"])}<h3>{escape(finding["title"])}</h3></div>'
-        f"<dl><dt>Seen</dt><dd>{escape(finding['seen'])}</dd>"
-        f"<dt>Do</dt><dd>{escape(finding['advice'])}</dd>"
+        f'<div class="head">{_badge(finding["grade"])}<h3>{as_text(finding["title"])}</h3></div>'
+        f"<dl><dt>Seen</dt><dd>{as_text(finding['seen'])}</dd>"
+        f"<dt>Do</dt><dd>{as_text(finding['advice'])}</dd>"
         f"<dt>Source</dt><dd>{_source(finding['source'])}</dd>"
-        f"<dt>Check</dt><dd><code>{escape(finding['check'])}</code> in {finding['era']}</dd></dl>"
+        f"<dt>Check</dt><dd><code>{as_text(finding['check'])}</code> in {finding['era']}</dd></dl>"
         f"{_exchanges(finding, exchanges)}</article>\n"
     )
 
 
 def _source(source: Json) -> str:
-    words = escape(source["words"])
-    return f'<a href="{escape(source["url"])}">{words}</a>' if source["url"] else words
+    words = as_text(source["words"])
+    return f'<a href="{as_text(source["url"])}">{words}</a>' if source["url"] else words
 
 
 def _exchanges(finding: Json, exchanges: Json) -> str:
@@ -106,17 +105,17 @@ def _exchanges(finding: Json, exchanges: Json) -> str:
     chosen = numbers if len(numbers) <= MOST_EXCHANGES else [numbers[0], *numbers[-2:]]
     shown = [exchanges[str(number)] for number in chosen if str(number) in exchanges]
     return "".join(
-        f"<details><summary>Exchange {one['number']}: {escape(one['purpose'])}</summary>"
-        f'<pre tabindex="0">{escape(chr(10).join(exchange_lines(one)))}</pre></details>'
+        f"<details><summary>Exchange {one['number']}: {as_text(one['purpose'])}</summary>"
+        f'<pre tabindex="0">{chr(10).join(map(as_text, exchange_lines(one)))}</pre></details>'
         for one in shown
     )
 
 
 def _era(era: str, facts: Json, prefix: str) -> str:
     if not facts["served"]:
-        return f'<h2>{era}</h2>\n<p class="soft">Not served: {escape(facts["why"])}</p>\n'
+        return f'<h2>{era}</h2>\n<p class="soft">Not served: {as_text(facts["why"])}</p>\n'
     rows = "".join(
-        f"<dt>{escape(label)}</dt><dd>{escape(words)}</dd>"
+        f"<dt>{as_text(label)}</dt><dd>{as_text(words)}</dd>"
         for label, words in facts["facts"].items()
     )
     parts = [f'<h2>{era}</h2>\n<div class="card"><dl class="facts">{rows}</dl></div>\n']
@@ -126,9 +125,9 @@ def _era(era: str, facts: Json, prefix: str) -> str:
         used = {mark["kind"] for lane in timeline["lanes"] for mark in lane["marks"]}
         legend = "".join(f"<span>{words}</span>" for kind, words in LEGEND.items() if kind in used)
         parts.append(
-            f'<div class="card"><h3>{escape(timeline["title"])}</h3>'
+            f'<div class="card"><h3>{as_text(timeline["title"])}</h3>'
             f'<div class="scroll" tabindex="0" role="region" '
-            f'aria-label="{escape(label)}">{drawn(timeline, id_)}</div>'
+            f'aria-label="{as_text(label)}">{drawn(timeline, id_)}</div>'
             f'<div class="legend" aria-hidden="true">{legend}</div></div>\n'
         )
     return "".join(parts)
@@ -145,16 +144,16 @@ def _others(report: Json) -> str:
         if not found:
             continue
         rows = "".join(
-            f"<tr><td><code>{escape(one['check'])}</code><br>"
+            f"<tr><td><code>{as_text(one['check'])}</code><br>"
             f'<span class="soft">{one["era"]}</span></td>'
-            f"<td>{escape(one['title'])}<br>"
-            f'<span class="soft">{escape(one["seen"])}</span>'
+            f"<td>{as_text(one['title'])}<br>"
+            f'<span class="soft">{as_text(one["seen"])}</span>'
             f"{_exchanges(one, report['exchanges'])}</td><td>{_source(one['source'])}</td></tr>"
             for one in found
         )
         parts.append(
             f"<h2>{title}</h2>\n<details><summary>{len(found)} checks: "
-            f"{escape(counted(report, *grades))}</summary>\n"
+            f"{as_text(counted(report, *grades))}</summary>\n"
             '<table class="rows"><thead><tr><th>Check</th><th>What was seen</th><th>Source</th>'
             f"</tr></thead><tbody>{rows}</tbody></table></details>\n"
         )
@@ -163,12 +162,12 @@ def _others(report: Json) -> str:
 
 def _foot(report: Json) -> str:
     meanings = "".join(
-        f"<dt>{_badge(grade.value)}</dt><dd>{escape(words)}</dd>"
+        f"<dt>{_badge(grade.value)}</dt><dd>{as_text(words)}</dd>"
         for grade, words in MEANINGS.items()
     )
     return (
         f'<footer><dl class="facts">{meanings}</dl>'
-        f"<p>Made by awhile probe {escape(report['probe']['version'])}. Secrets are hidden; "
+        f"<p>Made by awhile probe {as_text(report['probe']['version'])}. Secrets are hidden; "
         "times are the probe's own clock.</p></footer>\n"
     )
 
@@ -181,9 +180,9 @@ def _comparison(comparison: Json) -> Iterable[str]:
     for letter, report in zip("AB", reports, strict=True):
         yield (
             f'<section class="card"><p class="kicker">{letter}</p>'
-            f"<h2>{escape(report['target'])}</h2>"
-            f'<p class="verdict">{escape(verdict(report))}</p>{_counts(report)}'
-            f'<p class="soft">{escape(under_way(report))}</p></section>'
+            f"<h2>{as_text(report['target'])}</h2>"
+            f'<p class="verdict">{as_text(verdict(report))}</p>{_counts(report)}'
+            f'<p class="soft">{as_text(under_way(report))}</p></section>'
         )
     yield "</div>\n"
     differing = [one for one in comparison["checks"] if one["change"] != "same"]
@@ -197,17 +196,17 @@ def _comparison(comparison: Json) -> Iterable[str]:
             facts = report["eras"].get(era)
             if facts is not None:
                 yield f'<section aria-label="{letter}, {era}">'
-                yield f'<p class="kicker">{letter} · {escape(report["target"])}</p>'
+                yield f'<p class="kicker">{letter} · {as_text(report["target"])}</p>'
                 yield f"{_era(era, facts, letter)}</section>"
     yield f"</main>\n{_foot(reports[0])}"
 
 
 def _pairs(checks: list[Json]) -> str:
     rows = "".join(
-        f"<tr><td><code>{escape(one['check'])}</code><br>"
+        f"<tr><td><code>{as_text(one['check'])}</code><br>"
         f'<span class="soft">{one["era"]}</span></td>'
         + "".join(
-            f'<td><span class="soft">{letter}</span> {_badge(grade)}<br>{escape(seen or "")}</td>'
+            f'<td><span class="soft">{letter}</span> {_badge(grade)}<br>{as_text(seen or "")}</td>'
             for letter, grade, seen in zip("AB", one["grades"], one["seen"], strict=True)
         )
         + "</tr>"

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from awhile.probe.grades import Grade
-from awhile.probe.reports.wording import counted, under_way, verdict
+from awhile.probe.reports.wording import counted, plain, under_way, verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,7 @@ def show(console: Console, report: Json) -> None:
     for era, facts in report["eras"].items():
         _era(console, era, facts)
     _rest(console, report)
-    console.print(Text(under_way(report), style="dim"))
+    console.print(Text(plain(under_way(report)), style="dim"))
 
 
 def _heading(console: Console, report: Json) -> None:
@@ -155,7 +155,7 @@ def _comparison(console: Console, comparison: Json) -> None:
     same = len(comparison["checks"]) - len(differing)
     console.print(Text(f"\nThe same in {same} others.", style="dim"))
     for letter, report in zip("AB", (first, second), strict=True):
-        console.print(Text(f"{letter}: {under_way(report)}", style="dim"))
+        console.print(Text(plain(f"{letter}: {under_way(report)}"), style="dim"))
 
 
 def _fault_in(grade: str | None) -> bool:
@@ -169,12 +169,4 @@ def _graded(grade: str | None) -> Text:
     return Text(f"{SIGNS.get(known, '·')} {grade}", style=STYLES[known])
 
 
-def plain(text: str) -> str:
-    """Text of a server for a terminal: what would drive it is written out."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
-
-
-__all__ = ["plain", "show"]
+__all__ = ["show"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any
 
 from awhile.probe.exchanges import Json
@@ -28,6 +29,19 @@ SINGULARS = {
 }
 
 
+def plain(text: str) -> str:
+    """Text of a server for people: what would drive a terminal or reorder it is written out."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def as_text(words: str) -> str:
+    """The same as the text of an HTML element or attribute."""
+    return escape(plain(words))
+
+
 def counted(report: Json, *grades: Grade) -> str:
     """How many of some grades there are: "1 misleads, 2 differ"."""
     parts: list[str] = []
@@ -46,9 +60,13 @@ def verdict(report: Json) -> str:
         return (
             "Nothing could be checked: neither 2026-07-28 nor 2025-11-25 is served to this caller."
         )
+    words = f"To fix: {faults}."
     if not faults:
-        return "A clean sheet: everything that was tried is as it should be."
-    return f"To fix: {faults}."
+        words = "A clean sheet: everything that was tried is as it should be."
+    shapes = [one["grade"] for one in report["findings"] if one["check"] == "task-shape"]
+    if report["tool"] is not None and set(shapes) <= {Grade.NOT_TRIED, Grade.NOT_APPLICABLE}:
+        words += f" But no call of {report['tool']} became a task."
+    return words
 
 
 def under_way(report: Json) -> str:
@@ -72,12 +90,12 @@ def exchange_lines(exchange: Json) -> list[str]:
     request, answer = exchange["request"], exchange["answer"]
     sent = exchange["sent_at_ms"]
     lines = [f"→ {request['verb']}, {sent / 1000:.3f} s after the probe began"]
-    lines += [f"  {name}: {value}" for name, value in request["headers"].items()]
+    lines += [f"  {name}: {plain(value)}" for name, value in request["headers"].items()]
     if request["message"]:
         lines += _indented(request["message"])
     status = answer["http_status"]
     lines.append(f"← {'' if status is None else f'HTTP {status}, '}{answer['ending']}")
-    lines += [f"  {name}: {value}" for name, value in answer["headers"].items()]
+    lines += [f"  {name}: {plain(value)}" for name, value in answer["headers"].items()]
     frames = answer["frames"]
     for frame in frames[:MOST_FRAMES]:
         lines.append(f"  +{frame['at_ms'] - sent:.0f} ms{_kind(frame)}")
@@ -102,7 +120,7 @@ def _indented(value: Any) -> list[str]:
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
     if len(text) > LONGEST_SHOWN:
         text = f"{text[:LONGEST_SHOWN]}… ({len(text) - LONGEST_SHOWN} letters more)"
-    return [f"  {line}" for line in text.splitlines()]
+    return [f"  {plain(line)}" for line in text.split("\n")]
 
 
-__all__ = ["counted", "exchange_lines", "under_way", "verdict"]
+__all__ = ["as_text", "counted", "exchange_lines", "plain", "under_way", "verdict"]
