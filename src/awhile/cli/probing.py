@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
+from jsonschema import Draft202012Validator
 
 from awhile.cli import ends
 from awhile.cli.interrupts import Interrupts
@@ -16,7 +18,7 @@ from awhile.cli.probe import Asked, FailOn
 from awhile.cli.screen import err, out, say
 from awhile.errors import SettingsError
 from awhile.probe import Grade, Limits, Target, Trial, probe
-from awhile.probe.reports import as_data, as_html, as_junit, compared, show
+from awhile.probe.reports import as_data, as_html, as_junit, compared, schema, show
 
 BY_SEVERITY = {1: 10, 2: 11, 3: 12}
 """The exit code of the worst fault, by its severity."""
@@ -37,6 +39,7 @@ def run(asked: Asked) -> int:
         SettingsError: something on the command line cannot be used.
         Unreachable: nothing answers there.
     """
+    _writable(asked.html, asked.junit)
     trial = _trial(asked)
     limits = Limits(seconds=asked.seconds, requests=asked.requests)
     headers = _headers(asked.headers, asked.token)
@@ -62,9 +65,10 @@ def run(asked: Asked) -> int:
 def _trial(asked: Asked) -> Trial | None:
     tool, args = asked.tool, asked.args
     if tool is None:
-        if asked.safe_to_run or asked.witness is not None:
+        if asked.safe_to_run or asked.witness is not None or asked.args != "{}":
             raise SettingsError(
-                "--safe-to-run and --witness are about a tool, and none is named. Add --tool NAME."
+                "--args, --safe-to-run and --witness are about a tool, and none is named. Add "
+                "--tool NAME."
             )
         return None
     if not asked.safe_to_run:
@@ -88,7 +92,7 @@ def _trial(asked: Asked) -> Trial | None:
 
 
 def _witness(command: str) -> Callable[[], Awaitable[str]]:
-    words = shlex.split(command)
+    words = _words("--witness", command)
 
     async def look() -> str:
         try:
@@ -107,6 +111,18 @@ def _witness(command: str) -> Callable[[], Awaitable[str]]:
     return look
 
 
+def _words(option: str, command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise SettingsError(
+            f"{option} {command!r} cannot be read as a command ({error}). Correct its quotes."
+        ) from None
+    if not words:
+        raise SettingsError(f"{option} {command!r} is no command. Write it as one would type it.")
+    return words
+
+
 def _headers(given: tuple[str, ...], token: str | None) -> dict[str, str]:
     headers: dict[str, str] = {}
     for one in given:
@@ -121,13 +137,26 @@ def _headers(given: tuple[str, ...], token: str | None) -> dict[str, str]:
 
 
 def _second(headers: Mapping[str, str], token: str | None) -> dict[str, str] | None:
-    return None if token is None else {**headers, "authorization": f"Bearer {token}"}
+    if token is None:
+        return None
+    second = {**headers, "authorization": f"Bearer {token}"}
+    if second == headers:
+        raise SettingsError(
+            "--second-token is the first caller's own, who of course sees their tasks. Give "
+            "somebody else's."
+        )
+    return second
 
 
 def _target(
     url: str | None, stdio: str | None, headers: dict[str, str], second: dict[str, str] | None
 ) -> Target:
-    command = tuple(shlex.split(stdio)) if stdio else ()
+    command = tuple(_words("--stdio", stdio)) if stdio else ()
+    if command and (headers or second):
+        raise SettingsError(
+            "--header, --token and --second-token are about HTTP, and a server over --stdio gets "
+            "no headers. Leave them out, or give a URL."
+        )
     return Target(url=url, command=command, headers=headers, second_headers=second)
 
 
@@ -140,7 +169,8 @@ def _saved(name: str) -> dict[str, Any] | None:
         found: Any = json.loads(path.read_text("utf-8"))
     except ValueError:
         found = None
-    if not isinstance(found, dict) or "findings" not in found:
+    described: Any = Draft202012Validator(schema())
+    if not described.is_valid(found) or "findings" not in found:
         raise SettingsError(
             f"{name!r} is no report of `awhile probe URL --json`, so there is nothing to compare. "
             "Give such a file, or a URL."
@@ -202,7 +232,8 @@ def _deliver(
     if outputs.junit is not None:
         _write(outputs.junit, as_junit(reports[-1], LEAST[outputs.fail_on]))
     if outputs.as_json:
-        out().print(json.dumps(whole, indent=2, ensure_ascii=False), soft_wrap=True)
+        # In ASCII, so that no letter of a server drives a terminal, or cannot be encoded.
+        out().print(json.dumps(whole, indent=2), soft_wrap=True)
     else:
         show(out(), whole)
     for path in (outputs.html, outputs.junit):
@@ -216,7 +247,17 @@ def _deliver(
     severity = Grade(reports[-1]["worst"]).severity
     if severity >= LEAST[outputs.fail_on]:
         return BY_SEVERITY[severity]
-    return ends.NOT_STOPPED if reports[-1]["left_running"] else ends.RESULT
+    left = any(one["left_running"] for one in reports)
+    return ends.NOT_STOPPED if left else ends.RESULT
+
+
+def _writable(*paths: Path | None) -> None:
+    """Refuse at once what could not be written after a minute of probing."""
+    for path in paths:
+        if path is not None and not os.access(path if path.is_file() else path.parent, os.W_OK):
+            raise SettingsError(
+                f"{str(path)!r} cannot be written, so nothing was probed. Choose another file."
+            )
 
 
 def _write(path: Path, text: str) -> None:

@@ -97,6 +97,7 @@ async def probe(
 
     Raises:
         Unreachable: nothing answers there.
+        SettingsError: the server has no such tool.
     """
     gathered = Gathered(target, trial, limits or Limits(), eras)
     await gather(gathered, say, stop)

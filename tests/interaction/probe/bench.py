@@ -56,12 +56,12 @@ class Bench:
             people = {"token_verifier": Verifier(), "auth": auth}
         mcp: MCPServer[Any] = MCPServer("bench", log_level="ERROR", **people, **tasks.install())
 
-        async def work(run: Run) -> str:
-            for step in range(1, STEPS + 1):
-                run.report(step, STEPS, f"step {step}/{STEPS}")
+        async def work(run: Run, steps: int = STEPS) -> str:
+            for step in range(1, steps + 1):
+                run.report(step, steps, f"step {step}/{steps}")
                 await anyio.sleep(STEP_SECONDS)
                 self.made += 1
-            return f"made {STEPS} steps"
+            return f"made {steps} steps"
 
         @mcp.tool()
         @tasks.tool(inline_seconds=0.02)
@@ -74,6 +74,12 @@ class Bench:
         async def strict(run: Run) -> str:
             """The same, and only as a task."""
             return await work(run)
+
+        @mcp.tool()
+        @tasks.tool(inline_seconds=0.02)
+        async def long(run: Run) -> str:
+            """Makes so many that a cancel comes early in them, however busy the machine."""
+            return await work(run, 3 * STEPS)
 
         @mcp.tool()
         @tasks.tool(task_support="required")

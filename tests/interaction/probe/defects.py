@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from awhile.probe import Grade
+from tests.interaction.probe.bench import BRIEF
 from tests.interaction.probe.breaking import Answer, Defect, Json, Request, as_object
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
@@ -408,6 +410,11 @@ def an_hour_off(task: Json) -> None:
         task[name] = f"{task[name][:11]}{(hour + 5) % 24:02}{task[name][13:]}"
 
 
+def updated_tomorrow(task: Json) -> None:
+    day = datetime.fromisoformat(task["lastUpdatedAt"]) + timedelta(days=1)
+    task["lastUpdatedAt"] = day.isoformat()
+
+
 def forgets_steps(task: Json) -> None:
     task.pop("_meta", None)
     task["pollIntervalMs"] = 900
@@ -465,7 +472,14 @@ NAMED = [
 """Those the plan of the probe names beside them."""
 
 OTHERS = [
-    Case("cancel is ignored", "cancel-ends-the-task", D, CancelIgnored),
+    Case(
+        "cancel is ignored",
+        "cancel-ends-the-task",
+        D,
+        CancelIgnored,
+        tool="long",
+        how={"limits": replace(BRIEF, stop_seconds=10)},
+    ),
     Case("told apart", "others-learn-nothing", D, TellsApart, how={"with_people": True}),
     Case("a handle too early", "readable-at-once", L, NotYetThere),
     Case("anybody may look", "undeclared-refused", D, lambda: Declares("tasks/get")),
@@ -478,6 +492,7 @@ OTHERS = [
     Case("undeclared tasks", "tasks-declared", D, Undeclared),
     Case("other names", "field-names", D, on_tasks(rename)),
     Case("a clock off", "clock", M, on_tasks(an_hour_off)),
+    Case("updated tomorrow", "times-in-order", M, on_tasks(updated_tomorrow)),
     Case("steps are lost", "steps-seen-as-suggested", M, on_tasks(forgets_steps)),
     Case("an untied result", "result-names-its-task", D, Untied, LEGACY),
     Case("a late cancel is accepted", "late-cancel-refused", D, LateCancelAccepted, LEGACY),

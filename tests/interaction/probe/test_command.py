@@ -114,6 +114,14 @@ def test_at_a_terminal_ctrl_c_ends_its_tasks_and_shows_what_was_found(
         (("http://a/", "--tool", "t", "--safe-to-run", "--args", "{"), "no JSON"),
         (("http://a/", "--header", "no-colon-but-a-secret"), "Name: value"),
         (("http://a/", "--seconds", "0"), "nothing could be measured"),
+        (("http://a/", "--args", '{"year": 2026}'), "none is named"),
+        (("http://a/", "--header", "X: no-colon-but-a-secret é"), "printable ASCII"),
+        (("http://a:99999/",), "no host, or a port that is none"),
+        (("http:///mcp",), "no host, or a port that is none"),
+        (("--stdio", "python 'x"), "Correct its quotes"),
+        (("--stdio", "python x", "--token", "t"), "gets no headers"),
+        (("http://a/", "--token", "t", "--second-token", "t"), "somebody else's"),
+        (("http://a/", "--html", "no/such/folder/r.html"), "nothing was probed"),
     ],
 )
 def test_a_command_line_that_cannot_be_meant_is_refused(
@@ -124,6 +132,25 @@ def test_a_command_line_that_cannot_be_meant_is_refused(
     assert done.returncode == 2
     assert words in done.stderr
     assert "no-colon-but-a-secret" not in done.stderr
+
+
+def test_a_tool_that_the_server_has_not_is_an_error_and_no_clean_sheet(
+    server: Served, place: Place
+) -> None:
+    """Ours: a misspelt name would pass in CI for ever."""
+    done = place.run("probe", server.url, "--tool", "stpes", "--safe-to-run")
+    assert done.returncode == 2
+    assert "'stpes' is not among the tools" in done.stderr
+    assert "steps" in done.stderr.partition("Choose one of:")[2]
+
+
+def test_a_file_that_only_looks_like_a_report_is_refused(place: Place) -> None:
+    """Ours: a part of it would end up in a page."""
+    fake = place.folder / "fake.json"
+    fake.write_text('{"findings": []}')
+    done = place.run("probe", "--compare", str(fake), str(fake))
+    assert done.returncode == 2
+    assert "is no report" in done.stderr
 
 
 def test_where_nobody_answers_it_ends_with_4(place: Place) -> None:

@@ -7,9 +7,9 @@ import math
 import re
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from awhile.probe.checks.registry import (
+    TURNED_AWAY,
     Verdict,
     bad,
     check,
@@ -19,10 +19,10 @@ from awhile.probe.checks.registry import (
     tasks,
 )
 from awhile.probe.dialects import LEGACY
-from awhile.probe.exchanges import as_object
+from awhile.probe.exchanges import as_object, short
 from awhile.probe.grades import Grade
 from awhile.probe.measures.evidence import Missing, Seen
-from awhile.probe.views import STATUSES, View
+from awhile.probe.views import STATUSES
 
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 """RFC 3339, which ISO 8601 dates on the wire are meant to be."""
@@ -77,6 +77,8 @@ def readable_at_once(seen: Seen) -> Verdict:
     first = watched.first_look
     if first is None:
         raise Missing("it was not looked at before a bound was reached")
+    if first.status in TURNED_AWAY:
+        raise Missing(f"the first look was turned away, whatever it was for: {first.seen}")
     if first.result is None:
         return bad(f"The first look got {first.seen}.", watched.created, first)
     return good("It could.", watched.created, first)
@@ -141,20 +143,25 @@ def field_names(seen: Seen) -> Verdict:
 
 
 def _whole(seen: Seen, names: tuple[str, str], *, least: int, null: bool) -> Verdict:
-    found: dict[Any, View] = {}
-    for view in seen.views:
-        for name in names:
-            if name in view.task:
-                found.setdefault(view.task[name], view)
+    found = [(view.task[name], view) for view in seen.views for name in names if name in view.task]
     if not found:
         raise Missing("it does not say", applicable=False)
-    for value, view in found.items():
+    numbers: set[int] = set()
+    for value, view in found:
         if value is None and null:
             continue
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            return bad(f"It is {value!r}.", view)
-    shown = ", ".join("null" if value is None else str(value) for value in found)
-    return good(f"It is {shown}.", next(iter(found.values())), values=list(found))
+            return bad(f"It is {short(value)}.", view)
+        numbers.add(value)
+    shown = [between(numbers)] if numbers else []
+    shown += ["null"] if any(value is None for value, _ in found) else []
+    return good(f"It is {', and '.join(shown)}.", found[0][1], values=sorted(numbers))
+
+
+def between(numbers: set[int] | list[float]) -> str:
+    """The least and the greatest of some numbers; the only one."""
+    least, most = min(numbers), max(numbers)
+    return str(least) if least == most else f"{least} to {most}"
 
 
 @check(
@@ -200,7 +207,8 @@ def units(seen: Seen) -> Verdict:
         return bad(f"The suggested interval is {polls[-1]:g}: microseconds, it seems.", views[0])
     if lives and lives[0] < SHORTEST_TTL_MS:
         return bad(f"The time to live is {lives[0]:g}: seconds, it seems.", views[0])
-    words = [f"interval {one:g} ms" for one in polls] + [f"ttl {one:g} ms" for one in lives]
+    told = {"interval": polls, "ttl": lives}
+    words = [f"{name} {between(numbers)} ms" for name, numbers in told.items() if numbers]
     return good(", ".join(words) or "No duration was told.", views[0], polls=polls, lives=lives)
 
 

@@ -15,7 +15,7 @@ from awhile.probe.checks.registry import (
     tasks,
 )
 from awhile.probe.dialects import MODERN
-from awhile.probe.exchanges import as_object
+from awhile.probe.exchanges import as_object, short
 from awhile.probe.grades import Grade
 from awhile.probe.measures.evidence import Missing, Seen
 
@@ -35,8 +35,9 @@ def discovery_answers(seen: Seen) -> Verdict:
     result = greeting.result
     if result is None:
         return bad(f"It serves 2026-07-28, but server/discover got {greeting.seen}.", greeting)
-    if MODERN not in (result.get("supportedVersions") or ()):
-        return bad(f"supportedVersions is {result.get('supportedVersions')!r}.", greeting)
+    versions = result.get("supportedVersions")
+    if not isinstance(versions, list) or MODERN not in versions:
+        return bad(f"supportedVersions is {short(versions)}.", greeting)
     return good("It answers, and names 2026-07-28.", greeting)
 
 
@@ -93,7 +94,7 @@ def task_support_words(seen: Seen) -> Verdict:
     given = {name: word for name, word in found.items() if word is not None}
     if not given:
         raise Missing("no tool says anything about tasks", applicable=False)
-    wrong = {name: word for name, word in given.items() if word not in SUPPORT}
+    wrong = {name: word for name, word in given.items() if str(word) not in SUPPORT}
     if wrong:
         return bad(f"taskSupport is {wrong!r}.", survey.listing, support=found)
     requests = as_object(as_object(survey.capabilities.get("tasks")).get("requests"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
 
 from awhile.probe.checks.registry import Verdict, bad, check, core, good, old_tasks, ours, tasks
 from awhile.probe.checks.waiting import steps_of
@@ -12,7 +11,10 @@ from awhile.probe.dialects import LEGACY, RELATED_TASK
 from awhile.probe.exchanges import Exchange, as_object
 from awhile.probe.grades import Grade
 from awhile.probe.measures.evidence import Missing, Seen, Watched
-from awhile.probe.views import View
+from awhile.probe.views import View, ids_in
+
+GRAIN_SECONDS = 2.0
+"""Times may be told in whole seconds, and clocks set a little meanwhile."""
 
 
 def _ended(seen: Seen) -> tuple[Watched, View]:
@@ -237,8 +239,7 @@ def listed(seen: Seen) -> Verdict:
     listing = watched.listed
     if listing is None or listing.result is None:
         raise Missing("tasks are not listed here", applicable=False)
-    tasks_found: Any = listing.result.get("tasks")
-    ids = [as_object(one).get("taskId") for one in tasks_found or ()]
+    ids = ids_in(listing)
     if watched.task.get("taskId") in ids:
         return good(f"It is, among {len(ids)}.", listing)
     if listing.result.get("nextCursor"):
@@ -255,14 +256,19 @@ def listed(seen: Seen) -> Verdict:
     legacy=ours("both are instants of one clock"),
 )
 def times_in_order(seen: Seen) -> Verdict:
+    parts = (seen.watched.found, seen.stopped.found)
+    # A task is no older than the call that made it: its own clock tells what is in the future.
+    begins = {str(one.task.get("taskId")): one.created.sent_at_ms for one in parts if one}
     for view in seen.views:
         try:
             created = datetime.fromisoformat(str(view.task.get("createdAt")))
             updated = datetime.fromisoformat(str(view.task.get("lastUpdatedAt")))
-            ordered = created <= updated
+            age = (updated - created).total_seconds()
         except (ValueError, TypeError):
             raise Missing("the times cannot be read") from None
-        if not ordered:
+        begun = begins.get(view.task_id)
+        seen_for = None if begun is None else (view.at_ms - begun) / 1000
+        if age < 0 or (seen_for is not None and age > seen_for + GRAIN_SECONDS):
             return bad(f"Created {created}, last updated {updated}.", view)
     return good("It was.", seen.views[-1])
 

@@ -21,6 +21,10 @@ A_SECOND_CALLER = "a tool and a second caller"
 """What has to be given for a check to be tried."""
 
 
+TURNED_AWAY = frozenset({401, 403, 429, 502, 503, 504})
+"""The HTTP statuses that say nothing of a task: not let in, or not now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a check says of the evidence."""

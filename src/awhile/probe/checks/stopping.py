@@ -6,6 +6,7 @@ from awhile.probe.checks.registry import (
     A_SECOND_CALLER,
     A_WITNESS,
     AN_ASKING_TOOL,
+    TURNED_AWAY,
     Verdict,
     bad,
     check,
@@ -18,9 +19,9 @@ from awhile.probe.checks.registry import (
 from awhile.probe.dialects import LEGACY
 from awhile.probe.exchanges import Exchange, Json, as_object
 from awhile.probe.grades import Grade
-from awhile.probe.measures.evidence import Missing, Seen, Stopped
+from awhile.probe.measures.evidence import Kept, Missing, Seen, Stopped
 from awhile.probe.measures.watching import NO_KEY
-from awhile.probe.views import View
+from awhile.probe.views import View, ids_in
 
 
 def _cancelled(seen: Seen) -> Stopped:
@@ -30,7 +31,12 @@ def _cancelled(seen: Seen) -> Stopped:
         Missing: there is none.
     """
     stopped = seen.stopped.needed
+    first = stopped.after[0] if stopped.after else None
+    refused = stopped.cancel.result is None
     if stopped.before and stopped.before[-1].ended:
+        raise Missing("the tool is too quick to be cancelled", applicable=False)
+    if refused and first is not None and first.ended and first.status != "cancelled":
+        # It had ended between the last look and the cancel, which is rightly refused then.
         raise Missing("the tool is too quick to be cancelled", applicable=False)
     return stopped
 
@@ -255,6 +261,8 @@ def outlives_its_connection(seen: Seen) -> Verdict:
     returned = kept.returned
     if returned is None:
         raise Missing("over stdio the server ends with its connection", applicable=False)
+    if returned.status in TURNED_AWAY:
+        raise Missing(f"the look on a new connection was turned away: {returned.seen}")
     status = (returned.result or {}).get("status")
     end = seen.watched.found and seen.watched.found.ended
     if end and status == end.status:
@@ -288,6 +296,15 @@ def left_call_stops(seen: Seen) -> Verdict:
     return good("The witness saw nothing move.", plain.left, witness=[first, last])
 
 
+def _shown_to_others(seen: Seen) -> Kept:
+    kept = seen.kept.needed
+    if not kept.others or kept.other is None:
+        raise Missing("no second caller was given (--second-token)")
+    if kept.other.result is None:
+        raise Missing(f"the second caller is not let in: tools/list got {kept.other.seen}")
+    return kept
+
+
 @check(
     "others-see-nothing",
     "Nobody sees, stops or answers somebody else's task.",
@@ -298,13 +315,11 @@ def left_call_stops(seen: Seen) -> Verdict:
     legacy=old_tasks("Task Isolation and Access Control"),
 )
 def others_see_nothing(seen: Seen) -> Verdict:
-    kept = seen.kept.needed
-    if not kept.others:
-        raise Missing("no second caller was given (--second-token)")
+    kept = _shown_to_others(seen)
     for method, (theirs, _) in kept.others.items():
         if theirs.result is not None:
             return bad(f"{method} by another caller got {theirs.seen}.", theirs, kept.owner)
-    found = _ids(kept.others_list)
+    found = [] if kept.others_list is None else ids_in(kept.others_list)
     if kept.task_id in found:
         return bad("tasks/list shows it to another caller.", kept.others_list)
     owner = kept.owner
@@ -326,9 +341,7 @@ def others_see_nothing(seen: Seen) -> Verdict:
     legacy=old_tasks("Task Isolation and Access Control"),
 )
 def others_learn_nothing(seen: Seen) -> Verdict:
-    kept = seen.kept.needed
-    if not kept.others:
-        raise Missing("no second caller was given (--second-token)")
+    kept = _shown_to_others(seen)
     for method, (theirs, unknown) in kept.others.items():
         if theirs.result is not None:
             raise Missing("they see it; see others-see-nothing", applicable=False)
@@ -345,8 +358,3 @@ def _without_id(asked: Exchange) -> tuple[int | None, Json]:
     named = str(as_object(asked.request.get("params")).get("taskId"))
     text = str(error.get("message", "")).replace(named, "…")
     return asked.status, {"code": error.get("code"), "message": text}
-
-
-def _ids(listing: Exchange | None) -> list[object]:
-    found = ((listing and listing.result) or {}).get("tasks")
-    return [as_object(one).get("taskId") for one in found or ()]

@@ -166,8 +166,8 @@ def _listened(seen: Seen) -> tuple[Watched, Exchange, Frame]:
     acknowledged = next(iter(listened.notes("notifications/subscriptions/acknowledged")), None)
     if acknowledged is None:
         raise Missing(f"the listen stream was not acknowledged: {listened.seen}")
-    agreed: Any = as_object(acknowledged.params.get("notifications")).get("taskIds") or ()
-    if watched.task.get("taskId") not in agreed:
+    agreed: Any = as_object(acknowledged.params.get("notifications")).get("taskIds")
+    if not isinstance(agreed, list) or watched.task.get("taskId") not in agreed:
         raise Missing("it agreed to push nothing of this task", applicable=False)
     return watched, listened, acknowledged
 
@@ -364,13 +364,13 @@ def progress_is_paced(seen: Seen) -> Verdict:
 def progress_only_if_asked(seen: Seen) -> Verdict:
     if seen.plain.found is None and seen.watched.found is None:
         raise Missing(seen.plain.reason)
-    given = {
+    given = [
         as_object(as_object(one.request.get("params")).get("_meta")).get("progressToken")
         for one in seen.exchanges
-    } - {None}
+    ]
     for exchange, frame in seen.frames():
         if frame.method == "notifications/progress":
             token = frame.params.get("progressToken")
-            if token not in given:
+            if token is None or token not in given:
                 return bad(f"Progress of {token!r} came, which nobody gave.", exchange)
     return good("No other came.", seen.plain.found.call if seen.plain.found else None)

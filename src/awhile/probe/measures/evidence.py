@@ -209,6 +209,8 @@ class Kept:
         default_factory=dict[str, tuple[Exchange, Exchange]]
     )
     """By method: what somebody else was answered, and what they are answered for an unknown id."""
+    other: Exchange | None = None
+    """``tools/list`` by somebody else: whether they are let in at all."""
     others_list: Exchange | None = None
     owner: Exchange | None = None
     """``tasks/get`` by its owner, after the others' attempts."""

@@ -55,6 +55,7 @@ async def _wrongly(session: Session, kept: Kept) -> None:
 
 
 async def _as_another(other: Session, kept: Kept) -> None:
+    kept.other = await other.ask("tools/list", {}, "see whether somebody else is let in")
     methods: dict[str, Json] = {"tasks/get": {}, "tasks/cancel": {}}
     if other.era == LEGACY:
         methods["tasks/result"] = {}

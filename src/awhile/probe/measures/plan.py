@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import anyio
 
-from awhile.errors import Unreachable
+from awhile.errors import SettingsError, Unreachable
 from awhile.probe.dialects import LEGACY, MODERN
 from awhile.probe.exchanges import Clock, Exchange, Secrets
 from awhile.probe.limits import ENDING_SECONDS, Budget, Limits, Spent
@@ -59,6 +59,7 @@ async def gather(gathered: Gathered, say: Say, stop: anyio.Event | None = None) 
 
     Raises:
         Unreachable: nothing answers there.
+        SettingsError: the server has no such tool.
     """
     limits = gathered.limits
     try:
@@ -79,6 +80,25 @@ async def gather(gathered: Gathered, say: Say, stop: anyio.Event | None = None) 
             f"{gathered.target.name} does not answer: {why}. Start it, or correct its "
             "address or command."
         )
+    _know_the_tool(gathered)
+
+
+def _know_the_tool(gathered: Gathered) -> None:
+    """Refuse a tool that nobody has: with nothing tried, the sheet would be a clean one."""
+    surveys = [seen.survey for seen in gathered.eras.values()]
+    trial = gathered.trial
+    if trial is None or not surveys:
+        return
+    if all(survey.lists_all and not survey.tool(trial.tool) for survey in surveys):
+        names = ", ".join(str(tool.get("name")) for tool in surveys[0].tools[:MOST_NAMES])
+        raise SettingsError(
+            f"{trial.tool!r} is not among the tools of {gathered.target.name}, so nothing was "
+            f"called. Choose one of: {names or 'it lists none'}."
+        )
+
+
+MOST_NAMES = 20
+"""The tools that a message names."""
 
 
 def _first(error: Exception) -> Exception:
@@ -161,7 +181,7 @@ async def _try(part: Evidence[T], measure: Callable[[], Awaitable[T]]) -> T | No
     try:
         part.found = await measure()
     except Missing as why:
-        part.absent(str(why), applicable=False)
+        part.absent(str(why), applicable=why.applicable)
     except Spent as why:
         part.absent(str(why))
     except ExceptionGroup as group:

@@ -72,7 +72,7 @@ async def _until_ended(session: Session, task_id: str, seen: Stopped, limits: Li
     with anyio.move_on_after(limits.stop_seconds):
         while True:
             exchange, view = await session.get(task_id, "see what came of the cancel")
-            if view is None and exchange.code is not None:
+            if session.gone(exchange):
                 seen.gone = exchange
                 return False
             if view is not None:
@@ -113,7 +113,7 @@ async def _settle(
             exchange, view = await session.get(task_id, "see whether it stays so")
             if view is not None:
                 seen.after.append(view)
-            elif exchange.code is not None:
+            elif session.gone(exchange):
                 seen.gone = exchange
                 break
     seen.watched_ms = session.log.clock.now_ms() - began

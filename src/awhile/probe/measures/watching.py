@@ -49,7 +49,13 @@ async def create(session: Session, trial: Trial, purpose: str) -> tuple[Exchange
     assert created is not None
     task = session.dialect.created(created.result or {})
     if task is None:
-        raise Missing(f"the call of {trial.tool!r} became no task: {created.seen}")
+        # A call that fails might have become one: with other arguments, or at another time.
+        failed = created.result is None or bool(created.result.get("isError"))
+        unsupported = created.code in (-32601, -32600)
+        raise Missing(
+            f"the call of {trial.tool!r} became no task: {created.seen}",
+            applicable=failed and not unsupported,
+        )
     return created, task
 
 
@@ -121,7 +127,7 @@ class _Watching:
             exchange, view = await self._session.get(self._id, f"look, {name}")
             if self.seen.first_look is None:
                 self.seen.first_look = exchange
-            if view is None and exchange.code is None:
+            if view is None and not self._session.gone(exchange):
                 # Not "no such task", but no answer: it may be too busy for whoever measures.
                 interval = self.seen.pollers[SUGGESTED]
                 continue
@@ -200,7 +206,7 @@ class _Watching:
         exchange, view = await self._session.get(self._id, f"look at the ended task {why}")
         if view is not None:
             self.seen.after.append(view)
-        elif exchange.code is not None:
+        elif self._session.gone(exchange):
             self.seen.lost = self.seen.lost or exchange
         return view
 
