@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from types import FrameType
+
+    Handler = Callable[[int, FrameType | None], object]
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
@@ -60,4 +64,37 @@ def told_to_end() -> Generator[Told]:
             signal.signal(number, handler)
 
 
-__all__ = ["ENDING", "Told", "told_to_end"]
+@contextmanager
+def before_ending(do: Callable[[], object]) -> Generator[None]:
+    """Call ``do`` in the event loop whenever this process is told to end, while the block runs.
+
+    For what serves and is none of ours, as ``mcp.run()`` is: uvicorn then waits for open streams,
+    for as long as they like. Its own handler is called all the same. A signal that nobody handles
+    keeps its default, and threads other than the main one get none.
+    """
+    mine: dict[signal.Signals, tuple[Handler, Handler]] = {}
+    if threading.current_thread() is threading.main_thread():
+        loop = asyncio.get_running_loop()
+        for number in ENDING:
+            theirs = signal.getsignal(number)
+            if callable(theirs) and theirs is not signal.default_int_handler:
+                mine[number] = _first(partial(loop.call_soon_threadsafe, do), theirs), theirs
+                signal.signal(number, mine[number][0])
+    try:
+        yield
+    finally:
+        for number, (handler, theirs) in mine.items():
+            if signal.getsignal(number) is handler:  # else somebody has taken it over since
+                signal.signal(number, theirs)
+
+
+def _first(do: Callable[[], object], then: Handler) -> Handler:
+    def handle(number: int, frame: FrameType | None) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            do()
+        then(number, frame)
+
+    return handle
+
+
+__all__ = ["ENDING", "Told", "before_ending", "told_to_end"]

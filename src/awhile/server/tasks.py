@@ -28,6 +28,7 @@ from awhile.server.pace import Pace
 from awhile.server.program import ServerProgram
 from awhile.server.publishing import StoreBus
 from awhile.server.retries import remember_sealed_states
+from awhile.server.signals import before_ending
 from awhile.server.v2025 import Era2025
 from awhile.server.waiting import Waiting
 from awhile.server.wrap import run_parameters, wrapped
@@ -448,4 +449,5 @@ class Tasks:
             self._calls.open(store, worker, structured, works_here=where.slots > 0)
             stack.callback(self._calls.close)
             await stack.enter_async_context(operated(self, store, worker, self._tools))
+            stack.enter_context(before_ending(self.close_streams))
             yield
