@@ -58,7 +58,23 @@ async def ending_of(call: Awaitable[HandlerResult]) -> Returned | Raised:
     is_error = fields.get("isError") is True
     message = f"The tool reported an error: {first_text(fields)}" if is_error else "Finished."
     asks = fields.get("resultType") == "input_required"  # to be answered by a retry of the request
-    return Returned(result=fields, is_error=is_error, message=message, inline_only=asks)
+    result = cast("dict[str, Any]", _told(fields))
+    return Returned(result=result, is_error=is_error, message=message, inline_only=asks)
+
+
+def _told(value: Any) -> Any:
+    """A result as it can be sent: a lone surrogate in it (a file name read from disk may hold some)
+    would leave its caller without any answer in 2025-11-25, although the work is done."""
+    match value:
+        case str():
+            return value if value.isascii() else readable(value)
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            return {_told(name): _told(one) for name, one in fields.items()}
+        case list():
+            return [_told(one) for one in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 @contextmanager

@@ -72,6 +72,8 @@ class Told:
             return
         before = self._last
         value = done if done is not None else (before[0] + 1 if before else 0)
+        if done is None:
+            total = None  # a count of notifications is no part of it: hosts would show a percentage
         if before is not None and value <= before[0]:
             if (total, message) == before[1:]:
                 return

@@ -21,6 +21,7 @@ from mcp_types import (
 from pydantic import BaseModel, ValidationError
 
 from awhile.errors import IllegalEvent, TaskNotFound
+from awhile.server.companions import is_form
 from awhile.server.params import TaskParams, UpdateParams, refuse_unkept, unknown_task
 from awhile.tasks import events as ev
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_task
@@ -84,7 +85,7 @@ class Era2026:
         refuse_unkept(params.input_responses)
         for key, asked in record.outstanding.items():
             if key in params.input_responses:
-                _check_answer(key, str(asked.request.get("method")), params.input_responses[key])
+                _check_answer(key, asked.request, params.input_responses[key])
         await self._happened(record, ev.InputAnswered(responses=params.input_responses))
         return {}
 
@@ -133,16 +134,26 @@ _ANSWERS: Mapping[str, type[BaseModel]] = {
 """What the response to each kind of input request has to be (2026-07-28, mrtr)."""
 
 
-def _check_answer(key: str, method: str, answer: object) -> None:
+def _check_answer(key: str, request: Mapping[str, Any], answer: object) -> None:
     """Refuse an answer that the body could not read: its question stays open. Source: ours."""
-    model = _ANSWERS.get(method)
+    model = _ANSWERS.get(str(request.get("method")))
     if model is None:
         return
     try:
-        model.model_validate(answer, by_name=False)
+        read = model.model_validate(answer, by_name=False)
     except ValidationError as unreadable:
         raise MCPError(
             code=INVALID_PARAMS,
             message=f"The answer to {key!r} is no {model.__name__}; the question is still open.",
             data={"errors": unreadable.error_count()},
         ) from unreadable
+    if is_form(request) and isinstance(read, ElicitResult) and _is_empty(read):
+        raise MCPError(
+            code=INVALID_PARAMS,
+            message=f"The answer to {key!r} accepts a form and has no content; the question is "
+            "still open. Send what was filled in, or decline.",
+        )
+
+
+def _is_empty(answer: ElicitResult) -> bool:
+    return answer.action == "accept" and answer.content is None

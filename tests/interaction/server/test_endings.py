@@ -7,6 +7,7 @@ import sys
 
 import anyio
 import anyio.lowlevel
+import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -15,6 +16,7 @@ from awhile.tasks import Status
 from awhile.tasks.events import CancelAsked
 from tests.interaction.server import children
 from tests.interaction.server.conftest import App
+from tests.interaction.server.legacy import Legacy
 from tests.interaction.server.peer import ENDED, INTERNAL_ERROR, Json
 
 pytestmark = pytest.mark.anyio
@@ -338,3 +340,18 @@ async def test_an_error_with_numbers_that_json_lacks_is_told_without_them(app: A
     async with app.serving() as peer:
         task = await peer.ended(await peer.start("work"))
     assert task["error"] == {"code": -32050, "message": "no", "data": {"at": None}}
+
+
+async def test_a_result_that_is_no_unicode_reaches_callers_of_both_eras(app: App) -> None:
+    """Ours: the older era's callers got no answer at all, and the newer one's no strict JSON."""
+
+    @app.tool(task_support="required")
+    async def names() -> list[str]:
+        return ["caf\udce9.csv", "ok"]
+
+    async with app.serving() as peer, httpx2.AsyncClient(timeout=30) as http:
+        task = await peer.ended(await peer.start("names"))
+        old = await Legacy(peer.url, http).opened()
+        collected = await old.result(await old.start("names"))
+    assert task["result"]["structuredContent"] == {"result": ["caf\\udce9.csv", "ok"]}
+    assert collected.result["structuredContent"] == {"result": ["caf\\udce9.csv", "ok"]}

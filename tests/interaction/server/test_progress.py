@@ -99,6 +99,8 @@ async def test_B4_odd_numbers_are_told_as_what_they_honestly_are(app: App) -> No
     async def work(run: Run) -> str:
         run.report(float("nan"), float("inf"), "no number")
         await anyio.sleep(0.15)
+        run.report(float("nan"), 4, "no number of four")
+        await anyio.sleep(0.15)
         run.report(5, 3, "more than there was")
         return "done"
 
@@ -106,6 +108,7 @@ async def test_B4_odd_numbers_are_told_as_what_they_honestly_are(app: App) -> No
         reply = await peer.call("work", meta={"progressToken": "p"})
     assert [(one["progress"], one.get("total"), one["message"]) for one in reply.progress] == [
         (0, None, "no number"),
+        (1, None, "no number of four"),  # a quarter would be made up
         (5, None, "more than there was"),
     ]
 

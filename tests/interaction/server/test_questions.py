@@ -107,7 +107,8 @@ async def test_a_malformed_answer_is_refused_and_leaves_the_question_open(app: A
         task_id = await peer.start("survey")
         key = (await asked(peer, task_id, 2))["Your first name?"]["key"]
         before = await peer.get(task_id)
-        for malformed in ("Ada", {"name": "Ada"}, {"action": "perhaps"}, None):
+        empty = {"action": "accept"}
+        for malformed in ("Ada", {"name": "Ada"}, {"action": "perhaps"}, None, empty):
             reply = await peer.update(task_id, {key: malformed})
             assert reply.error["code"] == INVALID_PARAMS
             assert repr(key) in reply.error["message"]
