@@ -15,7 +15,8 @@ from awhile.client.handle import Handle
 from awhile.client.known import Known
 from awhile.client.ledger import remembered
 from awhile.client.open_call import OpenCall
-from awhile.client.sending import Call, created, demands_task, refuses_tasks, unended
+from awhile.client.paging import Cursors, listed
+from awhile.client.sending import Call, created, demands_task, refuses_tasks
 from awhile.errors import ProtocolFailed, StoreError, TasksUnsupported, Unreachable
 
 if TYPE_CHECKING:
@@ -70,8 +71,10 @@ class RemoteServer:
             left = None if timeout_seconds is None else wait.deadline - anyio.current_time()
             return await handle.result(timeout_seconds=left)
         except TimeoutError:
-            if timeout_seconds is None or (handle is not None and handle.id is not None):
+            if timeout_seconds is None:
                 raise
+            if handle is not None and handle.id is not None:
+                raise handle.not_in(timeout_seconds) from None
             raise TimeoutError(
                 f"{tool!r} gave no answer within {timeout_seconds!r} s, and no task to come back "
                 "to; the call was closed, which asks the server to stop. Call again with more time."
@@ -147,17 +150,15 @@ class RemoteServer:
                 "The ledger has those that were started from here."
             )
         handles: list[Handle] = []
-        cursor: str | None = None
+        cursors = Cursors("tasks/list")
         while True:
-            page = await self._link.ask(era.list(cursor))
-            for fields in page.get("tasks", ()):
-                task = unended(era.read(fields))
+            page = await self._link.ask(era.list(cursors.latest))
+            for task in listed(era, page):
                 handle = await self.resume(task.task_id)
                 if handle.work.known.task is None:
                     await handle.work.learn(task=task)
                 handles.append(handle)
-            cursor = page.get("nextCursor")
-            if cursor is None:
+            if not cursors.go_on(page.get("nextCursor")):
                 return handles
 
     async def list_tools(self) -> list[Tool]:

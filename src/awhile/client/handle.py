@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from awhile.client import link
 from awhile.client.clock import wall_clock_ms
 from awhile.client.display import GIVE_UP_SECONDS
 from awhile.client.http import NotSent
-from awhile.client.outcome import CancelOutcome, collect, not_in_time, outcome_of
+from awhile.client.outcome import (
+    CancelOutcome,
+    collect,
+    not_in_time,
+    outcome_of,
+    unanswered_stop,
+)
 from awhile.client.questions import Questions
 from awhile.client.wait import retry_seconds
 from awhile.client.words import unproven
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from awhile.client.known import Known, Now
     from awhile.client.ledger import Ledger
     from awhile.client.link import Link
+    from awhile.errors import AwhileError
     from awhile.wire.snapshot import Snapshot
 
 CANCEL_ATTEMPTS = 3
@@ -121,18 +129,14 @@ class Handle:
         """
         with anyio.move_on_after(timeout_seconds):
             await self._until_ended()
-        work = self.work
-        if not work.now.ended:
-            raise not_in_time(
-                work.known,
-                now_ms=wall_clock_ms(),
-                task_id=self.id,
-                timeout_seconds=timeout_seconds,
-            )
-        return collect(work.known, now_ms=wall_clock_ms())
+        if not self.now.ended:
+            raise self.not_in(timeout_seconds)
+        return collect(self.work.known, now_ms=wall_clock_ms())
 
     async def cancel(self, *, give_up_seconds: float = GIVE_UP_SECONDS) -> CancelOutcome:
         """Ask for a stop, then keep watching for up to ``give_up_seconds`` what comes of it.
+
+        The request itself, repeated where it gets no answer, has as long, or 15 s if that is more.
 
         Raises:
             Unreachable: the request did not get through; the message says whether it was sent.
@@ -141,7 +145,12 @@ class Handle:
         if not self.now.ended:
             if self.id is None:
                 return self._close_call()
-            said = await self._ask_to_stop(self.id)
+            said: Snapshot | None = None
+            patience = max(give_up_seconds, link.ANSWER_SECONDS)
+            with anyio.move_on_after(patience) as asking:
+                said = await self._ask_to_stop(self.id)
+            if asking.cancelled_caught:
+                raise unanswered_stop(f"none within {patience:g} s")
             with anyio.move_on_after(give_up_seconds):
                 await self._until_ended()
                 if said is not None and not self._tells():
@@ -195,6 +204,15 @@ class Handle:
 
     # For `RemoteServer`
 
+    def not_in(self, timeout_seconds: float | None) -> AwhileError | TimeoutError:
+        """The error for a wait of so long that is over before the work is."""
+        return not_in_time(
+            self.work.known,
+            now_ms=wall_clock_ms(),
+            task_id=self.id,
+            timeout_seconds=timeout_seconds,
+        )
+
     def hear_progress(self, token: str) -> None:
         """Take in progress under ``token``, which may come as long as the work goes on."""
         self._progress_token = token
@@ -235,10 +253,7 @@ class Handle:
                     ) from why
             except Unreachable as why:
                 if last:
-                    raise Unreachable(
-                        f"The request to stop got no answer ({why.__cause__ or why}): it may or "
-                        "may not have arrived. Try again; asking twice does no harm."
-                    ) from why
+                    raise unanswered_stop(str(why.__cause__ or why)) from why
             except ProtocolFailed as no:
                 if no.code != (await self._link.era()).gone:
                     raise

@@ -33,6 +33,10 @@ _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, h
 _TRY_LATER = frozenset({429, 502, 503, 504})
 """Answers of a gateway whose server is away, or of one that wants less; not verdicts on a task."""
 
+_NOT_PASSED_ON = frozenset({429, 503})
+"""Those of them that say so before the server has seen the request. A gateway answers 502 and 504
+also when the server broke off, or took too long: it may be working."""
+
 _NOT_ALLOWED = frozenset({401, 403})
 """Answers that stay the same however often one asks."""
 
@@ -71,7 +75,8 @@ class HttpClient(httpx2.AsyncClient):
             return _answer(request, CONNECTION_CLOSED, "the session is gone", data=data)
         if response.status_code in _TRY_LATER and not _is_rpc(response):
             await response.aclose()
-            return self._instead(request, f"HTTP {response.status_code}", unsent=True)
+            unsent = response.status_code in _NOT_PASSED_ON
+            return self._instead(request, f"HTTP {response.status_code}", unsent=unsent)
         if response.status_code in _NOT_ALLOWED and not _is_rpc(response):
             await response.aclose()
             why = (
@@ -83,7 +88,7 @@ class HttpClient(httpx2.AsyncClient):
 
     def _instead(self, request: httpx2.Request, why: str, *, unsent: bool) -> httpx2.Response:
         if not self.answering:
-            raise unreachable(why, unsent=unsent)
+            raise unreachable(why, unsent=True)  # while connecting, no call has been sent yet
         return _answer(request, CONNECTION_CLOSED, why, data={UNSENT: unsent})
 
 

@@ -24,6 +24,7 @@ from awhile.client.era import ERAS, Era
 from awhile.client.http import SESSION_GONE, UNSENT, HttpClient, SessionGone, unreachable
 from awhile.client.inbox import Inbox, OnInput
 from awhile.client.listen import Listening
+from awhile.client.paging import Cursors
 from awhile.client.transport import mended
 from awhile.errors import AwhileError, ProtocolFailed, SettingsError, TasksUnsupported
 
@@ -161,14 +162,12 @@ class Link:
         """The server's tools, all pages of them."""
         client = await self.client()
         tools: list[Tool] = []
-        cursor: str | None = None
-        while True:
+        cursors, more = Cursors("tools/list"), True
+        while more:
             with self._translating("tools/list", client):
-                page = await client.list_tools(cursor=cursor, cache_mode="refresh")
+                page = await client.list_tools(cursor=cursors.latest, cache_mode="refresh")
             tools += page.tools
-            cursor = page.next_cursor
-            if cursor is None:
-                break
+            more = cursors.go_on(page.next_cursor)
         self._support = {tool.name: _task_support(tool) for tool in tools}
         return tools
 
@@ -239,7 +238,7 @@ class Link:
                 await broke.wait()
         except Exception as broken:
             if not connected:
-                raise _why_not_connected(broken) from broken
+                raise _why_not_connected(broken, self.name) from broken
             log.debug("The connection to %r broke.", self.name, exc_info=True)
         finally:
             if self._broke is broke:
@@ -256,7 +255,7 @@ class Link:
         return mended(target)
 
 
-def _why_not_connected(broken: Exception) -> AwhileError:
+def _why_not_connected(broken: Exception, name: str) -> AwhileError:
     """The one error behind a failed connect, dug out of the SDK's task groups."""
     while isinstance(broken, ExceptionGroup):
         broken = cast("ExceptionGroup[Exception]", broken).exceptions[0]
@@ -264,7 +263,8 @@ def _why_not_connected(broken: Exception) -> AwhileError:
         case AwhileError():
             return broken
         case MCPError() if broken.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
-            return ProtocolFailed(broken.message, code=broken.code, data=broken.data)
+            words = f"Connecting to {name!r} failed: {broken.message}"
+            return ProtocolFailed(words, code=broken.code, data=broken.data)
         case _:
             return unreachable(str(broken) or type(broken).__name__, unsent=True)
 

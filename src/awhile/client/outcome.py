@@ -127,4 +127,12 @@ def not_in_time(
     return TimeoutError(f"Not finished within {timeout_seconds!r} s; {goes_on}. {later}")
 
 
-__all__ = ["CancelOutcome", "collect", "not_in_time", "outcome_of"]
+def unanswered_stop(why: str) -> Unreachable:
+    """The error for a request to stop that nobody answered."""
+    return Unreachable(
+        f"The request to stop got no answer ({why}): it may or may not have arrived. Try again; "
+        "asking twice does no harm."
+    )
+
+
+__all__ = ["CancelOutcome", "collect", "not_in_time", "outcome_of", "unanswered_stop"]

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 MOST_ROUNDS = 10
 """How often a server may ask something before it takes a call (the SDK's own bound)."""
 
+_RESULT_TYPES = ("complete", "input_required", "task")
+"""Those of the core and of the one extension that is declared. "A `resultType` of any value
+unrecognized by the client MUST be considered invalid" (2026-07-28, basic)."""
+
 _EMPTY_ROUND_SECONDS = 0.1
 """The pause before a round in which the server asked nothing but to be called again."""
 
@@ -55,7 +59,14 @@ class Call:
         params = call
         for _ in range(MOST_ROUNDS):
             raw = await self._send(params, on_progress=on_progress)
-            if raw.get("resultType") != "input_required":
+            kind = raw.get("resultType", "complete")
+            if kind not in _RESULT_TYPES:
+                raise ProtocolFailed(
+                    f"The answer to {self.tool!r} is of a type unknown here ({kind!r}), so it "
+                    "cannot be read; the work may have been done. A newer client may know it.",
+                    code=INTERNAL_ERROR,
+                )
+            if kind != "input_required":
                 return raw
             params = dict(call)
             if "requestState" in raw:

@@ -178,6 +178,8 @@ class Work:
     async def _look(self, era: Era, task_id: str) -> Snapshot:
         """The task, with its result where that has to be fetched apart."""
         task = era.read(await self._link.ask(era.get(task_id)))
+        if task.task_id != task_id:
+            raise ValueError(f"it is about another task, {task.task_id!r}")
         if era.result is None or not _lacks_result(era, task):
             return task
         try:

@@ -14,6 +14,7 @@ class Door(Enum):
     OPEN = "passed on"
     HANGING_UP = "closed at once"
     AWAY = "a gateway's 503"
+    BROKEN_OFF = "a gateway's 502"
     REFUSING = "a gateway's 401"
     MUTE = "taken, and never answered"
     CUTTING = "passed on, but the answer breaks off in its middle"
@@ -67,6 +68,9 @@ class Doorway:
                     case Door.AWAY:
                         await client.receive()
                         await client.send(AWAY)
+                    case Door.BROKEN_OFF:
+                        await client.receive()
+                        await client.send(AWAY.replace(b"503 Service Unavailable", b"502 Bad"))
                     case Door.REFUSING:
                         await client.receive()
                         await client.send(AWAY.replace(b"503 Service Unavailable", b"401 No"))

@@ -87,12 +87,13 @@ class Script(Extension):
         """Every call becomes the one task."""
         return {"resultType": "task", **self.created}
 
-    async def _get(self, _ctx: ServerRequestContext[Any, Any], _params: TaskParams) -> Any:
+    async def _get(self, _ctx: ServerRequestContext[Any, Any], params: TaskParams) -> Any:
         self.gets.append(anyio.current_time())
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, MCPError):
             raise answer
-        return {"resultType": "complete", **answer}
+        asked = {"taskId": params.task_id} if answer["taskId"] == TASK_ID else {}
+        return {"resultType": "complete", **answer, **asked}
 
     async def _update(self, _ctx: ServerRequestContext[Any, Any], params: TaskParams) -> Any:
         self.responses.append(params.input_responses)

@@ -124,6 +124,21 @@ async def test_a_server_behind_a_gateway_that_is_away_is_unreachable(
         await server.call("greet", {"name": "Ada"})
 
 
+@pytest.mark.parametrize(
+    ("door", "words"),
+    [(Door.AWAY, "was not sent"), (Door.BROKEN_OFF, "may or may not have reached it")],
+)
+async def test_a_gateways_answer_is_no_more_than_it_says(
+    doorway: Doorway, ledger: Ledger, door: Door, words: str
+) -> None:
+    """Ours: a 502 or 504 also comes when the server broke off: it may be working."""
+    async with connect(doorway.url, ledger=ledger) as server:
+        await server.call("greet", {"name": "Ada"})
+        doorway.set(door)
+        with pytest.raises(Unreachable, match=words):
+            await server.call("greet", {"name": "Ada"})
+
+
 async def test_a_caller_who_is_refused_is_told_so_and_does_not_ask_for_ever(
     doorway: Doorway, ledger: Ledger
 ) -> None:

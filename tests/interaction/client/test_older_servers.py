@@ -417,14 +417,44 @@ async def test_the_callers_tasks_are_listed_page_by_page() -> None:
 
     async def pages(params: Json) -> Json:
         if "cursor" in params:
-            return {"tasks": [legacy_task("completed", taskId="old-2")]}
-        return {"tasks": [legacy_task("working", statusMessage="step 1")], "nextCursor": "more"}
+            return {"tasks": [legacy_task("completed")]}
+        working = legacy_task("working", taskId="old-0", statusMessage="step 1")
+        return {"tasks": [working], "nextCursor": "more"}
 
     peer.on["tasks/list"] = pages
     async with connect(peer, ledger=None) as server:
         first, second = await server.list_tasks()
-        assert (first.id, first.now.words) == ("old-1", "step 1")
+        assert (first.id, first.now.words) == ("old-0", "step 1")
         assert await text_of(second) == "done"
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ({"tasks": [], "nextCursor": "again"}, "round in circles"),
+        ({"tasks": "none"}, "cannot be read"),
+        ({"tasks": [{"taskId": 1}]}, "cannot be read"),
+        ({}, "cannot be read"),
+    ],
+)
+async def test_a_list_that_is_none_is_a_protocol_failure(page: Json, words: str) -> None:
+    """Ours: neither an error from the inside nor a listing without an end."""
+
+    async def pages(_params: Json) -> Json:
+        return page
+
+    async with connect(Scripted(legacy_task("working"), tasks__list=pages), ledger=None) as server:
+        with anyio.fail_after(10), pytest.raises(ProtocolFailed, match=words):
+            await server.list_tasks()
+
+
+async def test_tools_whose_pages_go_round_in_circles_are_a_protocol_failure() -> None:
+    async def pages(_params: Json) -> Json:
+        return {"tools": [], "nextCursor": "again"}
+
+    async with connect(LegacyPeer(tools__list=pages), ledger=None) as server:
+        with anyio.fail_after(10), pytest.raises(ProtocolFailed, match="round in circles"):
+            await server.list_tools()
 
 
 async def test_a_newer_server_lists_no_tasks(url: str) -> None:

@@ -6,18 +6,21 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import TextContent
 
-from awhile.client import CancelOutcome, Ledger, Now, State, connect
-from awhile.errors import Expired, ProtocolFailed, TasksUnsupported, ToolFailed
+from awhile.client import CancelOutcome, Ledger, Now, State, connect, link
+from awhile.errors import Expired, ProtocolFailed, TasksUnsupported, ToolFailed, Unreachable
 from tests.interaction.client.scripted_server import (
     GONE,
     TASK_ID,
     TROUBLE,
     Answer,
     Script,
+    TaskParams,
+    add_tool,
     result,
     scripted,
     task,
@@ -210,3 +213,39 @@ async def test_an_id_means_nothing_to_a_server_without_tasks() -> None:
         handle = await server.resume("anything")
         with pytest.raises(TasksUnsupported, match="keeps no tasks"):
             await handle.result()
+
+
+async def test_another_tasks_state_is_not_taken_for_this_ones() -> None:
+    """Ours: a mixed-up answer would be shown as this work's result."""
+    with pytest.raises(ProtocolFailed, match="another task, 'task-2'"):
+        await watched(Script([{**FINISHED, "taskId": "task-2"}]))
+
+
+async def test_an_answer_of_an_unknown_type_is_no_result() -> None:
+    """Spec: 2026-07-28, basic: "A `resultType` of any value unrecognized by the client MUST be
+    considered invalid"."""
+
+    async def answer(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method == "tools/call":
+            return {"resultType": "deferred", **result("not yet")}
+        return await call_next(ctx)
+
+    async with connect(add_tool(MCPServer("odd", middleware=[answer])), ledger=None) as server:
+        with pytest.raises(ProtocolFailed, match="'deferred'"):
+            await server.call("work")
+
+
+async def test_a_stop_that_nobody_takes_is_given_up_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours: each request of it would otherwise have its own time."""
+    monkeypatch.setattr(link, "ANSWER_SECONDS", 0.3)
+
+    class Deaf(Script):
+        async def _cancel(self, _ctx: ServerRequestContext[Any, Any], _params: TaskParams) -> Any:
+            await anyio.sleep_forever()
+
+    async with connect(scripted(Deaf([task("working")])), ledger=None) as server:
+        handle = await server.start("work")
+        with anyio.fail_after(10), pytest.raises(Unreachable, match="got no answer"):
+            await handle.cancel(give_up_seconds=0)
