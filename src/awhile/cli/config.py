@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from awhile.cli.overseen import shown_url
 from awhile.cli.screen import out
 from awhile.cli.settings import ENTRIES, Effective, as_text, read_settings
 
@@ -47,7 +48,9 @@ def config(
 
 
 def _shown(name: str, value: object) -> object:
-    return "(set, not shown)" if ENTRIES[name].kind.secret and value is not None else value
+    if ENTRIES[name].kind.secret and value is not None:
+        return "(set, not shown)"
+    return shown_url(value) if isinstance(value, str) and "://" in value else value
 
 
 def _as_json(effective: Effective) -> dict[str, object]:

@@ -100,6 +100,12 @@ def _optional_path(raw: object, folder: Path) -> Path | None:
     return _path(raw, folder)
 
 
+def _optional_path_or_url(raw: object, folder: Path) -> str | None:
+    if isinstance(raw, str) and "://" in raw:
+        return raw
+    return str(_path(raw, folder))
+
+
 SHORTEST_KEY = 32
 """Letters of a key, as the SDK asks of those it seals request states with."""
 
@@ -132,6 +138,7 @@ URL = Kind("URL", _text)
 OPTIONAL_URL = Kind("URL", _optional_text)
 PATH = Kind("PATH", _path)
 OPTIONAL_PATH = Kind("PATH", _optional_path)
+OPTIONAL_PATH_OR_URL = Kind("PATH|URL", _optional_path_or_url)
 YES_OR_NO = Kind("", _yes_or_no)
 KEYS = Kind("KEY", _keys, secret=True)
 SECRETS = Kind("SECRET", _text, secret=True)
@@ -139,6 +146,7 @@ SECRETS = Kind("SECRET", _text, secret=True)
 __all__ = [
     "KEYS",
     "OPTIONAL_PATH",
+    "OPTIONAL_PATH_OR_URL",
     "OPTIONAL_URL",
     "PATH",
     "SECRETS",

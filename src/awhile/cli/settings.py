@@ -24,6 +24,7 @@ import typer
 from awhile.cli.kinds import (
     KEYS,
     OPTIONAL_PATH,
+    OPTIONAL_PATH_OR_URL,
     OPTIONAL_URL,
     PATH,
     SECRETS,
@@ -131,10 +132,11 @@ class Settings:
         otherwise="no task could be found again by its id",
         words="handles.sqlite3 in the data folder",
     )
-    database: Path | None = setting(
-        OPTIONAL_PATH,
+    database: str | None = setting(
+        OPTIONAL_PATH_OR_URL,
         None,
-        "The DuckDB file to ask; it is opened read-only.",
+        "The database to ask, only ever read: a DuckDB or SQLite file, or a URL such as "
+        "postgresql://user@host/name (put the password into the variable or a .pgpass file).",
         otherwise="there would be nothing to ask",
         words="the built-in sample",
     )

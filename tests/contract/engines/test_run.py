@@ -10,7 +10,8 @@ import pytest
 
 from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.errors import QueryError, QueryInterrupted
-from tests.contract.engines.conftest import EngineCase, Runner
+from tests.contract.engines.cases import EngineCase
+from tests.contract.engines.conftest import Runner
 
 pytestmark = pytest.mark.anyio
 
@@ -50,13 +51,14 @@ async def test_d8_a_result_of_exactly_the_budget_is_not_called_truncated(
 async def test_d8_reading_stops_at_the_byte_budget(case: EngineCase, runner: Runner) -> None:
     result = await runner.run(case.numbers, Budget(bytes=80_000))
     assert result.truncated
-    assert 9_000 < result.row_count <= 10_000
+    # Eight bytes a number where it is kept as one; as text, some more and some fewer.
+    assert 5_000 < result.row_count <= 12_000
 
 
 async def test_reports_go_from_waiting_to_fetching_and_never_back(
     case: EngineCase, runner: Runner
 ) -> None:
-    await runner.run("SELECT n, n * n FROM (" + case.numbers + ") ORDER BY n * n DESC, n")
+    await runner.run(f"SELECT n, n * n FROM ({case.numbers}) AS t ORDER BY n * n DESC, n")
     order = ["waiting", "running", "fetching"]
     stages = [order.index(report.stage) for report in runner.reports]
     assert stages == sorted(stages)
@@ -66,12 +68,16 @@ async def test_reports_go_from_waiting_to_fetching_and_never_back(
 
 
 async def test_the_percentage_rises_between_0_and_100(case: EngineCase, runner: Runner) -> None:
-    with anyio.move_on_after(1.5):
-        await runner.run(case.endless["join"])
-    percents = [report.percent for report in runner.reports if report.percent is not None]
-    assert (percents == []) == (runner.engine.capabilities.percent == "none")
-    assert percents == sorted(percents)
-    assert all(0 <= percent <= 100 for percent in percents)
+    seen: list[float] = []
+    for sql, seconds in ((case.endless["join"], 1.5), (f"{case.numbers} LIMIT 300000", 20)):
+        runner.reports.clear()
+        with anyio.move_on_after(seconds):
+            await runner.run(sql)
+        percents = [report.percent for report in runner.reports if report.percent is not None]
+        assert percents == sorted(percents)
+        seen += percents
+    assert (seen == []) == (runner.engine.capabilities.percent == "none")
+    assert all(0 <= percent <= 100 for percent in seen)
 
 
 async def test_an_error_has_the_engines_words_and_the_place(runner: Runner) -> None:
@@ -87,11 +93,9 @@ async def test_an_error_of_syntax_has_its_place(runner: Runner) -> None:
     assert error.value.line == 2
 
 
-async def test_an_error_half_way_leaves_no_file(runner: Runner) -> None:
+async def test_an_error_half_way_leaves_no_file(case: EngineCase, runner: Runner) -> None:
     with pytest.raises(QueryError):
-        await runner.run(
-            "SELECT CAST(CASE WHEN order_id < 300000 THEN '1' ELSE 'x' END AS INT) FROM orders"
-        )
+        await runner.run(case.half_way)
     assert runner.files() == []
     assert (await runner.run("SELECT 1")).row_count == 1
 

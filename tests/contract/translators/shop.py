@@ -57,7 +57,7 @@ _FIRST = [
 ]
 _LAST = ["Adler", "Bauer", "Costa", "Dubois", "Evans", "Ferri", "Garcia", "Haas", "Ivers", "Jansen"]
 
-_DDL = """
+DDL = """
 create table customers (
     customer_id integer primary key, name varchar not null, country varchar not null,
     city varchar not null, segment varchar not null, joined_on date not null);
@@ -78,7 +78,7 @@ def shop() -> duckdb.DuckDBPyConnection:
     """The same few hundred rows each time; some customers never ordered, one product never sold."""
     rng = random.Random(7)
     con = duckdb.connect()
-    con.execute(_DDL)
+    con.execute(DDL)
     customers: list[tuple[object, ...]] = []
     for key in range(1, 61):
         country = rng.choice(tuple(_CITIES))

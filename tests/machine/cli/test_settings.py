@@ -72,7 +72,7 @@ def test_the_store_and_the_ledger_follow_the_data_folder(tmp_path: Path) -> None
 
 def test_relative_paths_in_the_file_start_from_its_own_folder(tmp_path: Path) -> None:
     """Ours."""
-    assert settings(tmp_path, toml='database = "a.duckdb"').settings.database == (
+    assert settings(tmp_path, toml='database = "a.duckdb"').settings.database == str(
         tmp_path / "a.duckdb"
     )
 

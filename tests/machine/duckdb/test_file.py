@@ -13,10 +13,10 @@ import pytest
 
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
-from awhile.ask.engines.duckdb.messages import WorkerSettings
-from awhile.ask.engines.duckdb.worker import connect
+from awhile.ask.engines.duckdb.session import DuckDBSettings, connect
 from awhile.ask.engines.errors import DatabaseNotOpened, EngineLost
 from awhile.ask.schema import ForeignKey
+from tests.contract.engines.workers import workers
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +38,7 @@ def names_in(folder: Path) -> list[str]:
 async def not_opened(path: Path) -> str:
     with pytest.raises(DatabaseNotOpened) as error:
         await DuckDBEngine(path).open()
-    assert psutil.Process().children() == []
+    assert workers() == []
     return str(error.value)
 
 
@@ -163,7 +163,7 @@ async def test_a_killed_worker_is_an_error_and_the_next_query_runs(
 
     async def kill() -> None:
         await running.wait()
-        for child in psutil.Process().children():
+        for child in workers():
             child.kill()
 
     async with anyio.create_task_group() as group:
@@ -185,7 +185,7 @@ async def test_a_worker_killed_before_it_took_the_query_up_is_replaced(
     """Ours: nothing has run by then, so the query runs once, in a new worker."""
     engine = DuckDBEngine(file)
     await engine.open()
-    dying = psutil.Process().children()
+    dying = workers()
     for worker in dying:
         worker.suspend()  # alive to whoever looks, and deaf
     counts: list[int] = []
@@ -211,7 +211,7 @@ async def test_where_every_worker_is_killed_that_is_said_and_not_tried_for_ever(
 
     async def kill_all() -> None:
         while True:
-            for child in psutil.Process().children():
+            for child in workers():
                 child.kill()
             await anyio.sleep(0.001)
 
@@ -235,7 +235,7 @@ async def test_d3_a_worker_that_does_not_answer_is_killed_and_its_spill_removed(
     await engine.open()
     stopped: list[str] = []
     spilled = anyio.Event()
-    workers: list[psutil.Process] = []
+    frozen: list[psutil.Process] = []
 
     def look(_: object) -> None:
         if any(spill.glob("*/*")):
@@ -255,12 +255,12 @@ async def test_d3_a_worker_that_does_not_answer_is_killed_and_its_spill_removed(
         with anyio.fail_after(20):
             await spilled.wait()
         # A worker that is deep in something it cannot be called from: frozen, to be exact.
-        workers = psutil.Process().children()
-        for worker in workers:
+        frozen = workers()
+        for worker in frozen:
             worker.suspend()
         group.cancel_scope.cancel()
     assert stopped == ["process_ended"]
-    for worker in workers:
+    for worker in frozen:
         if worker.is_running():
             worker.resume()
     assert await ask(engine, "SELECT * FROM t", tmp_path) == 1
@@ -317,7 +317,7 @@ def test_d14_the_engine_itself_refuses_whatever_passes_the_guard(
     """The lock-down is the first line: these go to the connection with no guard before it."""
     monkeypatch.chdir(tmp_path)
     before = file.read_bytes()
-    settings = WorkerSettings(file, tmp_path / "spill", 10**9, None, 1.0)
+    settings = DuckDBSettings(file, tmp_path / "spill", 10**9, None, 1.0)
     with connect(settings) as connection, pytest.raises(duckdb.Error):
         connection.execute(sql).fetchall()
     assert file.read_bytes() == before
@@ -332,7 +332,7 @@ async def test_d8_a_huge_result_and_a_huge_cell_do_not_fill_memory(
     peaks: list[int] = []
 
     def look(_: object) -> None:
-        for child in psutil.Process().children():
+        for child in workers():
             peaks.append(child.memory_info().rss)
 
     budget = Budget(rows=1_000_000)

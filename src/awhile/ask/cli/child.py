@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from awhile.cli.settings import Effective
 
-NOT_THE_SERVERS = frozenset({"page_port", "open_browser", "server_url", "ledger"})
-"""Settings that ``awhile serve`` has no use for."""
+NOT_THE_SERVERS = frozenset({"database", "page_port", "open_browser", "server_url", "ledger"})
+"""Settings that ``awhile serve`` has no use for, or is not given by flags."""
 LONGEST_LINE = 4096
 STOP_SECONDS = 8.0
 """How long the server gets to stop what it runs; then it is killed."""
@@ -53,6 +54,9 @@ class ServerChild:
 
     def __init__(self, effective: Effective, *, port: int) -> None:
         """Settings given as flags are handed on; it reads variables and the file itself."""
+        database = effective.settings.database
+        # As a variable: whoever lists processes reads their flags, and a URL may hold a password.
+        self._variables = {} if database is None else {ENTRIES["database"].variable: database}
         self._flags = [
             f"{entry.flag}={as_text(getattr(effective.settings, name))}"
             for name, entry in ENTRIES.items()
@@ -115,6 +119,7 @@ class ServerChild:
             stdout=subprocess.PIPE,
             stderr=None,
             start_new_session=True,
+            env={**os.environ, **self._variables},
         )
         assert self._process.stdout is not None
         said = BufferedByteReceiveStream(self._process.stdout)

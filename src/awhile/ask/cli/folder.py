@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from awhile.ask.engines.open import without_password
 from awhile.cli.kept import kept_secret, make_folder, unwritable
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ TOKEN_BYTES = 24
 
 def served_by(settings: Settings) -> str:
     """What a server with these settings serves, for telling two of them apart."""
-    return str(settings.database) if settings.database else f"sample:{settings.sample}"
+    # This is written into a file: it says which database, and never with which password.
+    if settings.database:
+        return without_password(settings.database)
+    return f"sample:{settings.sample}"
 
 
 @dataclass(frozen=True, slots=True)

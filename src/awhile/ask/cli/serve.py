@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from awhile.ask.cli.folder import DataFolder, served_by
 from awhile.ask.engines.contract import Budget
-from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.errors import DatabaseNotOpened
+from awhile.ask.engines.open import name_of, open_engine
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import MCPServer
 
+    from awhile.ask.engines.contract import Engine
     from awhile.cli.serve import Serving
 
 MEGABYTE = 1024 * 1024
@@ -80,18 +81,10 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
     """The server; whatever cannot work is refused by now."""
     async with open_store(settings.store):
         pass
-    database = settings.database or await sample_path(settings)
-    name = database.stem if settings.database else "sample"
-    engine = DuckDBEngine(
-        database,
-        side_by_side=settings.queries_at_once,
-        memory_limit_bytes=settings.memory_limit_mb * MEGABYTE or None,
-    )
+    database = settings.database or str(await sample_path(settings))
+    name = name_of(settings.database) if settings.database else "sample"
+    engine = await _opened(settings, database)
     try:
-        try:
-            await engine.open()
-        except DatabaseNotOpened as error:
-            raise SettingsError(f"The database cannot be asked: {error}.") from error
         tasks = Tasks(
             settings.store,
             slots=settings.slots,
@@ -122,6 +115,19 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
     finally:
         with anyio.CancelScope(shield=True):
             await engine.close()
+
+
+async def _opened(settings: Settings, database: str) -> Engine:
+    try:
+        engine = open_engine(
+            database,
+            side_by_side=settings.queries_at_once,
+            memory_limit_bytes=settings.memory_limit_mb * MEGABYTE or None,
+        )
+        await engine.open()
+    except DatabaseNotOpened as error:
+        raise SettingsError(f"The database cannot be asked: {error}.") from error
+    return engine
 
 
 def _today() -> date:

@@ -6,11 +6,12 @@ engines is stated in `Capabilities`, as data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from awhile.ask.engines.parameters import Scalar
 from awhile.ask.schema import Column, Schema
 
 __all__ = [
@@ -18,11 +19,14 @@ __all__ = [
     "Capabilities",
     "Column",
     "Engine",
+    "EngineFromDatabase",
+    "Estimate",
     "HowStopped",
     "OnStopped",
     "Progress",
     "QueryResult",
     "Report",
+    "Scalar",
     "Stage",
 ]
 
@@ -37,14 +41,31 @@ class Capabilities:
     name: str
     dialect: str
     """SQLGlot's name of the SQL it speaks."""
-    percent: Literal["none", "estimate", "exact"]
-    """What its percentage is worth; an estimate need not be linear."""
+    percent: Literal["none", "of_rows", "estimate"]
+    """What its percentage is worth: `none` is ever given, rows and elapsed time stand in; or
+    `of_rows`, only while rows arrive and against the planner's guess of how many there will be;
+    or the engine's own `estimate`, which need not be linear."""
+    estimate: Literal["none", "rows_and_cost"]
+    """What `estimate` answers before a query is run."""
+    interrupt: Literal["prompt", "may_lag"]
+    """How soon an interrupt takes effect: within a moment wherever the engine is, or not before
+    some of its operations end. Whatever does not answer is killed within `stop_within_seconds`."""
     stop_within_seconds: float
     """The longest a cancelled query may go on, on an otherwise idle machine."""
     stop_is_proven: bool
     """Whether a cancelled `run` only re-raises once the query is known to have stopped."""
     side_by_side: int
     """How many queries run at once; further ones wait."""
+    principals: bool = False
+    """Whether a query can run with the rights of the person who asks (`run`'s `principal`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the engine expects of a query: rows of its result, and a cost in its own unit."""
+
+    rows: float
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +112,10 @@ class QueryResult:
 
 
 Report = Callable[[Progress], None]
-HowStopped = Literal["never_started", "engine_confirmed", "process_ended"]
+HowStopped = Literal["never_started", "engine_confirmed", "process_ended", "not_stopped"]
 """How it is known that a query no longer runs: it had not begun; the engine answered that it has
-ended; or the process that ran it is gone."""
+ended; or the process that ran it is gone. `not_stopped`: nobody could confirm it, and the server
+may go on with it."""
 OnStopped = Callable[[HowStopped, float], None]
 """Called with how we know that the work has stopped, and the seconds from asking to knowing."""
 
@@ -118,8 +140,24 @@ class Engine(Protocol):
         """What can be asked about; read once and kept until `open` is called again."""
         ...
 
-    def check(self, sql: str) -> None:
-        """Raise `QueryRefused` unless the text is exactly one permitted SELECT. Reads no data."""
+    def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
+        """Raise `QueryRefused` unless the text is exactly one permitted SELECT. Reads no data.
+
+        What only the opened database can tell is told by `run`.
+        """
+        ...
+
+    async def estimate(
+        self,
+        sql: str,
+        *,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
+    ) -> Estimate | None:
+        """What the query would cost, or None where the engine has no idea; it is not run.
+
+        Raises `QueryRefused`, `QueryError`, `EngineLost`.
+        """
         ...
 
     async def run(
@@ -130,13 +168,34 @@ class Engine(Protocol):
         budget: Budget,
         destination: Path,
         on_stopped: OnStopped | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
     ) -> QueryResult:
         """Run one SELECT and write its rows to `destination`.
 
         The file appears whole or not at all. `report` is called on the event loop, at most about
         ten times a second. Cancelling the caller stops the query: the cancellation goes on only
         after the query has stopped, and just before that `on_stopped` is told how that is known.
+        `parameters` are bound to the `:names` of the text. `principal` is who asks; an engine
+        without the capability ignores it.
 
         Raises `QueryRefused`, `QueryError`, `QueryInterrupted`, `EngineLost`.
+        """
+        ...
+
+
+class EngineFromDatabase(Protocol):
+    """What an entry point of the group `awhile.engines` has to be: usually the engine's class.
+
+    Its name is the scheme of the URLs it takes, or the kind of file (`duckdb`, `sqlite`).
+    """
+
+    def from_database(
+        self, database: str, *, side_by_side: int, memory_limit_bytes: int | None
+    ) -> Engine:
+        """The engine of that URL or path, not yet opened.
+
+        `memory_limit_bytes` is for each query, where the engine runs on this machine; None leaves
+        it to the engine. Raises `ValueError` with a sentence for what cannot be used.
         """
         ...

@@ -5,7 +5,7 @@ EngineError
 ├── QueryError        the engine answered with an error
 ├── QueryInterrupted  stopped before its end, by the time budget
 ├── EngineLost        the process that ran it is gone
-└── DatabaseNotOpened the file is missing, foreign, locked or too new
+└── DatabaseNotOpened missing, foreign, locked, unreachable, encrypted, too new, or too powerful
 """
 
 from __future__ import annotations

@@ -88,10 +88,9 @@ class ParquetResult:
         kinds = [
             pa.string() if i in self._as_text else schema.field(i).type for i in range(len(names))
         ]
-        described = [{"name": column.name, "type": column.type} for column in columns]
+        self._columns = columns
         self._schema = pa.schema(list(zip(names, kinds, strict=True)))
         self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
-        self._writer.add_key_value_metadata({COLUMNS_KEY: json.dumps(described)})
         self._pending: list[pa.RecordBatch] = []
         self._pending_rows = 0
         self._pending_bytes = 0
@@ -109,10 +108,16 @@ class ParquetResult:
         if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
             self._write_group()
 
-    def finish(self, *, truncated: bool) -> None:
-        """Close the file and give it its real name."""
+    def finish(self, *, truncated: bool, columns: Sequence[Column] | None = None) -> None:
+        """Close the file and give it its real name.
+
+        `columns` replace those given at first, where a type is known only once all is read.
+        """
         self._write_group()
-        self._writer.add_key_value_metadata({TRUNCATED_KEY: json.dumps(truncated)})
+        described = [{"name": each.name, "type": each.type} for each in columns or self._columns]
+        self._writer.add_key_value_metadata(
+            {COLUMNS_KEY: json.dumps(described), TRUNCATED_KEY: json.dumps(truncated)}
+        )
         self._writer.close()
         self._part.replace(self._destination)
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import duckdb
 
-from awhile.ask.engines.duckdb.place import place_of
 from awhile.ask.engines.errors import QueryError, QueryRefused
+from awhile.ask.engines.parameters import Scalar, bound
+from awhile.ask.engines.place import place_of
+from awhile.ask.engines.words import first_word
 
 __all__ = ["check"]
 
@@ -29,7 +31,10 @@ _OPENERS = frozenset("(+-~!@")
 _ONE_SELECT = "exactly one SELECT (or WITH ... SELECT) is run here: the database is only read"
 _FILES = "it reads files or the network, and only this database may be read"
 _SECRETS = "it shows secrets or the machine rather than the database's data"
+_ACTS = "it waits, or changes the session or a sequence, rather than reading"
 _HIDDEN = "it runs SQL hidden in a text, which cannot be checked"
+
+_UNKNOWN = "it is not on the list of table functions that only read this database"
 
 _READS = frozenset(
     ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE")
@@ -54,14 +59,27 @@ _FUNCTIONS = {
         _SECRETS,
     ),
     **dict.fromkeys(("query", "query_table", "json_execute_serialized_sql"), _HIDDEN),
+    **dict.fromkeys(
+        ("setseed", "nextval", "currval", "setval", "write_log", "sleep_ms", "pg_sleep"), _ACTS
+    ),
 }  # fmt: skip
+_TABLE_FUNCTIONS = frozenset((
+    "collations", "duckdb_columns", "duckdb_constraints", "duckdb_databases", "duckdb_dependencies",
+    "duckdb_functions", "duckdb_indexes", "duckdb_keywords", "duckdb_schemas", "duckdb_sequences",
+    "duckdb_table_sample", "duckdb_tables", "duckdb_types", "duckdb_views", "generate_series",
+    "icu_calendar_names", "json_each", "json_tree", "pg_timezone_names", "pragma_collations",
+    "pragma_database_size", "pragma_show", "pragma_storage_info", "pragma_table_info",
+    "pragma_version", "range", "repeat", "repeat_row", "summary", "unnest",
+))  # fmt: skip
+"""Others reach files, the network or the session, and each version brings new ones."""
 
 _parser: duckdb.DuckDBPyConnection | None = None
 _parsing = threading.Lock()
 
 
-def check(sql: str) -> None:
+def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
     """Raise `QueryRefused` unless `sql` is one SELECT, `QueryError` when it is not SQL at all."""
+    sql = bound(sql, parameters or {}, lambda name: f"${name}")
     if len(sql) > _LONGEST:
         raise QueryRefused(sql[:20], f"it is longer than {_LONGEST} characters; shorten it")
     if "\0" in sql:
@@ -72,16 +90,16 @@ def check(sql: str) -> None:
     if not statements:
         raise QueryRefused("", f"there is no statement in it; {_ONE_SELECT}")
     if len(statements) > 1:
-        raise QueryRefused(_first_word(statements[1][1]), f"a second statement; {_ONE_SELECT}")
+        raise QueryRefused(first_word(statements[1][1]), f"a second statement; {_ONE_SELECT}")
     kind, text = statements[0]
     if kind != duckdb.StatementType.SELECT:
-        raise QueryRefused(_first_word(text), _ONE_SELECT)
+        raise QueryRefused(first_word(text), _ONE_SELECT)
     try:
         tree = json.loads(_tree(text))
     except RecursionError:
-        raise QueryRefused(_first_word(text), "it is nested too deeply; flatten it") from None
+        raise QueryRefused(first_word(text), "it is nested too deeply; flatten it") from None
     if tree["error"]:
-        raise QueryRefused(_first_word(text), f"{_ONE_SELECT} ({tree['error_message']})")
+        raise QueryRefused(first_word(text), f"{_ONE_SELECT} ({tree['error_message']})")
     for node in _nodes(tree["statements"]):
         kind = str(node.get("type", ""))
         if kind.endswith("_NODE") and kind not in _READS:
@@ -90,6 +108,10 @@ def check(sql: str) -> None:
             name = str(node.get("function_name", "")).casefold()
             if name in _FUNCTIONS:
                 raise QueryRefused(name, _FUNCTIONS[name])
+        if kind == "TABLE_FUNCTION":
+            name = str(node.get("function", {}).get("function_name", "")).casefold()
+            if name not in _TABLE_FUNCTIONS:
+                raise QueryRefused(name, _FUNCTIONS.get(name, _UNKNOWN))
 
 
 def _longest_run(sql: str) -> int:
@@ -112,7 +134,11 @@ def _statements(sql: str) -> list[tuple[duckdb.StatementType, str]]:
         line, column = place_of(sql, told.get("position"))
         message = f"Parser Error: {told.get('error_message', 'this is not SQL')}"
         raise QueryError(message, line, column) from None
-    return [(each.type, each.query) for each in found]
+    try:
+        return [(each.type, each.query) for each in found]
+    except ValueError:
+        # A kind of statement that the Python package has no name for (DuckDB 2.0.1 has some).
+        raise QueryRefused(first_word(sql), _ONE_SELECT) from None
 
 
 def _tree(sql: str) -> str:
@@ -136,11 +162,3 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
             waiting.extend(node.values())
         elif isinstance(each, list):
             waiting.extend(cast("list[Any]", each))
-
-
-def _first_word(sql: str) -> str:
-    """The first word that is not part of a comment."""
-    rest = sql.strip()
-    while rest.startswith(("--", "/*")):
-        rest = rest.partition("\n" if rest.startswith("--") else "*/")[2].strip()
-    return (rest.split(maxsplit=1) or [""])[0][:40].rstrip(";").upper()

@@ -1,4 +1,4 @@
-"""From DuckDB's byte position in a text to a line and a column."""
+"""From an engine's byte position in a text to a line and a column."""
 
 from __future__ import annotations
 

@@ -1,0 +1,98 @@
+"""From a path or a URL to an engine: an entry point of the group ``awhile.engines``.
+
+A URL names its engine by its scheme (``postgresql://``, ``sqlite:///``, ``duckdb:///``). A file is
+recognised by what is in it, for a name says little: ``shop.db`` may be anybody's.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from urllib.parse import unquote, urlsplit
+
+from awhile.ask.engines.errors import DatabaseNotOpened
+from awhile.extras import command_to_add
+
+if TYPE_CHECKING:
+    from awhile.ask.engines.contract import Engine, EngineFromDatabase
+
+__all__ = ["GROUP", "name_of", "open_engine", "without_password"]
+
+GROUP = "awhile.engines"
+"""The entry-point group: each name is a URL scheme, and the suffix of a kind of file where files
+are what the engine reads; each object is an `EngineFromDatabase`."""
+
+_CONTENT = ((0, b"SQLite format 3\0", "sqlite"), (8, b"DUCK", "duckdb"))
+"""Where in a file, which bytes, and whose files have them there."""
+_SUFFIXES = {"db": "sqlite", "sqlite3": "sqlite", "db3": "sqlite", "ddb": "duckdb"}
+"""For files that are not there, or empty: which engine says so."""
+
+
+def open_engine(
+    database: str, *, side_by_side: int = 2, memory_limit_bytes: int | None = None
+) -> Engine:
+    """The engine for a path or URL, to be opened with its `open`.
+
+    Raises `DatabaseNotOpened` where no installed engine takes it. No password is ever in what is
+    raised.
+    """
+    found = {one.name: one for one in entry_points(group=GROUP)}
+    scheme = _scheme(database)
+    kind = scheme if scheme is not None else _kind_of_file(Path(database), set(found))
+    if kind not in found:
+        installed = ", ".join(f"'{name}'" for name in sorted(found)) or "none"
+        raise DatabaseNotOpened(
+            f"no engine is installed for {kind!r} databases; installed: {installed}. A file is "
+            "named by its path, PostgreSQL as 'postgresql://user@host/database'"
+        )
+    try:
+        engine = cast("EngineFromDatabase", found[kind].load())
+    except ImportError as error:
+        extra = next(iter(found[kind].extras), kind)
+        raise DatabaseNotOpened(
+            f"the engine for {kind!r} databases is not completely installed: {error}; install what "
+            f"it needs: {command_to_add(extra)}"
+        ) from error
+    try:
+        return engine.from_database(
+            database, side_by_side=side_by_side, memory_limit_bytes=memory_limit_bytes
+        )
+    except ValueError as error:
+        raise DatabaseNotOpened(str(error)) from None
+
+
+def name_of(database: str) -> str:
+    """What to call a database to a person: a file's stem, or the name it has on its server."""
+    path = urlsplit(database).path if _scheme(database) else database
+    return Path(unquote(path)).stem or without_password(database)
+
+
+def without_password(database: str) -> str:
+    """A path or URL as it may be shown."""
+    if _scheme(database) is None:
+        return database
+    parts = urlsplit(database)
+    host = parts.netloc.rpartition("@")[2]
+    user = "" if parts.username is None else f"{parts.username}@"
+    return f"{parts.scheme}://{user}{host}{parts.path}"
+
+
+def _scheme(database: str) -> str | None:
+    scheme, separator, _ = database.partition("://")
+    return scheme if separator and scheme.replace("+", "").isalnum() else None
+
+
+def _kind_of_file(path: Path, known: set[str]) -> str:
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except OSError:
+        head = b""
+    for start, magic, kind in _CONTENT:
+        if head[start : start + len(magic)] == magic:
+            return kind
+    suffix = path.suffix.removeprefix(".").lower()
+    named = _SUFFIXES.get(suffix, suffix)
+    # Whoever owns the suffix says what is wrong with the file: it knows best.
+    return named if named in known else "duckdb"

@@ -1,0 +1,98 @@
+"""Named parameters (`:since`): typed values, bound by the engine and never put into a text.
+
+Source: ours. A value is JSON's own (text, number, true or false, null), or an object that names
+the type of a text, for what JSON has no type for: `{"type": "date", "value": "2025-01-01"}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, cast
+
+from awhile.ask.engines.errors import QueryRefused
+
+__all__ = ["TYPES", "Scalar", "bound", "typed"]
+
+Scalar = str | int | float | bool | Decimal | date | datetime | None
+"""A bound value."""
+
+TYPES: Mapping[str, Callable[[str], Scalar]] = {
+    "text": str,
+    "integer": int,
+    "decimal": Decimal,
+    "number": float,
+    "date": date.fromisoformat,
+    "timestamp": datetime.fromisoformat,
+}
+"""The types an object can name, each with how its text is read."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_LEXEMES = re.compile(
+    r"""
+      (?P<skipped>
+          --[^\n]*
+        | /\*.*?(?:\*/|\Z)
+        | \$(?P<tag>[A-Za-z_][A-Za-z0-9_]*)?\$.*?(?:\$(?P=tag)\$|\Z)
+        | (?<![A-Za-z0-9_$])[eE]'(?:[^'\\]|\\.|'')*(?:'|\Z)
+        | '(?:[^']|'')*(?:'|\Z)
+        | "(?:[^"]|"")*(?:"|\Z)
+        | ::
+        | [A-Za-z0-9_]:
+      )
+      | :(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def typed(parameters: Mapping[str, Any] | None) -> dict[str, Scalar]:
+    """The values of a call by name. Raises `QueryRefused` for what is no name or no value."""
+    return {name: _typed(name, value) for name, value in (parameters or {}).items()}
+
+
+def _typed(name: str, value: Any) -> Scalar:
+    if not _NAME.match(name):
+        raise QueryRefused(name, "a parameter is named with letters, digits and _, as in :since")
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        told = cast("Mapping[str, Any]", value)
+        kind, text = told.get("type"), told.get("value")
+        read = TYPES.get(kind) if isinstance(kind, str) else None
+        if read is not None and isinstance(text, str) and set(told) == {"type", "value"}:
+            try:
+                return read(text)
+            except (ValueError, InvalidOperation):
+                raise QueryRefused(f":{name}", f"{text!r} is no {kind}") from None
+    raise QueryRefused(
+        f":{name}",
+        f"{value!r} is no value: give a text, a number, true, false or null, or "
+        f'{{"type": "date", "value": "2025-01-01"}} (types: {", ".join(TYPES)})',
+    )
+
+
+def bound(sql: str, names: Mapping[str, Scalar], mark: Callable[[str], str]) -> str:
+    """The text with each `:name` that is a parameter written as the engine's own `mark(name)`.
+
+    Literals, quoted names, comments and casts (`::`) are left alone. Raises `QueryRefused` for a
+    parameter that the text does not have: a typing error must not go unnoticed.
+    """
+    if not names:
+        return sql
+    used: set[str] = set()
+
+    def written(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name is None or name not in names:
+            return found[0]
+        used.add(name)
+        return mark(name)
+
+    text = _LEXEMES.sub(written, sql)
+    for name in names:
+        if name not in used:
+            raise QueryRefused(f":{name}", "a value is given for it, and the SQL does not have it")
+    return text

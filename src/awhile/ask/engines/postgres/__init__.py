@@ -1,0 +1,1 @@
+"""PostgreSQL, through worker processes that hold one read-only connection each."""

@@ -1,0 +1,1 @@
+"""SQLite files, through worker processes that hold them read-only."""

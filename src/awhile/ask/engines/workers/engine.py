@@ -1,0 +1,161 @@
+"""What engines have in common that run their queries in worker processes."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+
+from awhile.ask.engines.contract import (
+    Budget,
+    Capabilities,
+    Estimate,
+    HowStopped,
+    OnStopped,
+    Progress,
+    QueryResult,
+    Report,
+    Scalar,
+    Stage,
+)
+from awhile.ask.engines.errors import QueryInterrupted
+from awhile.ask.engines.workers.messages import (
+    Answered,
+    Described,
+    Opened,
+    ToDescribe,
+    ToEstimate,
+    ToOpen,
+    ToRun,
+)
+from awhile.ask.engines.workers.pool import Pool, Worker
+from awhile.ask.schema import Schema
+
+__all__ = ["PooledEngine"]
+
+_DESCRIBE_SECONDS = 2.0
+
+
+class PooledEngine(ABC):
+    """An `Engine` of worker processes; what differs is how one is started, and the guard."""
+
+    def __init__(self, capabilities: Capabilities, *, grace_seconds: float) -> None:
+        self._capabilities = capabilities
+        self._pool = Pool(
+            self.start_worker,
+            side_by_side=capabilities.side_by_side,
+            grace_seconds=grace_seconds,
+        )
+        self._described: tuple[object, Schema] | None = None
+
+    @abstractmethod
+    async def start_worker(self) -> Worker:
+        """A new worker process; it need not have opened the database."""
+
+    @abstractmethod
+    def stamp(self) -> object:
+        """Equal as long as the schema card that was read still holds."""
+
+    @abstractmethod
+    def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
+        """See `Engine.check`."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._capabilities
+
+    async def open(self) -> None:
+        """Check that the database can be opened, and leave a worker warm.
+
+        Raises `DatabaseNotOpened` with the reason and what to do about it.
+        """
+        self._pool.open()
+        self._described = None
+        try:
+            await self._pool.order(ToOpen(), Opened)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """End every worker, busy ones included."""
+        await self._pool.close()
+
+    async def describe(self) -> Schema:
+        """The schema card; read again only when the database has changed."""
+        stamp = self.stamp()
+        if self._described is None or self._described[0] != stamp:
+            described = await self._pool.order(ToDescribe(_DESCRIBE_SECONDS), Described)
+            self._described = (stamp, described.schema)
+        return self._described[1]
+
+    async def estimate(
+        self,
+        sql: str,
+        *,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
+    ) -> Estimate | None:
+        """What the query would cost, where the engine can tell."""
+        self.check(sql, parameters)
+        if self._capabilities.estimate == "none":
+            return None
+        order = ToEstimate(sql, parameters or {}, principal)
+        return (await self._pool.order(order, Answered)).estimate
+
+    async def run(
+        self,
+        sql: str,
+        *,
+        report: Report,
+        budget: Budget,
+        destination: Path,
+        on_stopped: OnStopped | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
+    ) -> QueryResult:
+        """See `Engine.run`."""
+        self.check(sql, parameters)
+        stopped: list[tuple[HowStopped, float]] = [("never_started", 0.0)]
+
+        def note(how: HowStopped, seconds: float) -> None:
+            stopped.append((how, seconds))
+
+        order = ToRun(
+            sql,
+            budget.rows,
+            budget.bytes,
+            destination,
+            budget.seconds,
+            parameters or {},
+            principal,
+        )
+        with anyio.CancelScope() as scope:
+            if budget.seconds is not None:
+                scope.deadline = anyio.current_time() + budget.seconds
+            try:
+                return await self._run(order, report, note)
+            except anyio.get_cancelled_exc_class():
+                if on_stopped is not None:
+                    on_stopped(*stopped[-1])
+                raise
+        raise QueryInterrupted(*stopped[-1], budget_seconds=budget.seconds or 0.0)
+
+    async def _run(self, order: ToRun, report: Report, on_stopped: OnStopped) -> QueryResult:
+        began = time.monotonic()
+
+        def tell(percent: float | None, rows: int, stage: Stage) -> None:
+            report(Progress(percent, rows, time.monotonic() - began, stage))
+
+        tell(None, 0, "waiting")
+        fetched = await self._pool.run(order, tell, on_stopped)
+        return QueryResult(
+            columns=fetched.columns,
+            row_count=fetched.row_count,
+            truncated=fetched.truncated,
+            path=order.destination,
+            elapsed_seconds=time.monotonic() - began,
+        )

@@ -1,0 +1,192 @@
+"""What differs between engines, as data: how each is made, and SQL that means the same in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import apsw
+import duckdb
+import psycopg
+import pytest
+
+from awhile.ask.engines.contract import Engine
+from awhile.ask.engines.duckdb.engine import DuckDBEngine
+from awhile.ask.engines.postgres.engine import PostgresEngine
+from awhile.ask.engines.sqlite.engine import SQLiteEngine
+from checks.postgres import Cluster
+from tests.contract.engines.server import new_database, of_server
+
+
+@dataclass(frozen=True)
+class EngineCase:
+    """One engine on a database of its own, with the same rows in every one."""
+
+    name: str
+    make: Callable[[str], Engine]
+    database: Callable[[Path, pytest.FixtureRequest], str]
+    """Makes one; the path or URL."""
+    numbers: str
+    """One column `n`: a million whole numbers from 0."""
+    endless: dict[str, str]
+    """Queries that take minutes, by the kind of work the engine is in."""
+    half_way: str
+    """A query that fails after many rows."""
+    steady: str
+    """A query that takes a second or so."""
+    amount_type: str = "DECIMAL(10,2)"
+    """What the type of `orders.amount` is called."""
+    comments: bool = True
+    """Whether the database keeps comments on tables."""
+    processes: bool = True
+    """Whether a query runs in a process of this machine's, and not on a server."""
+
+    async def fingerprint(self, database: str) -> object:
+        """Equal as long as the database, and what the next query finds there, are unchanged."""
+        if self.name != "postgres":
+            folder = Path(database).parent
+            return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        return await anyio.to_thread.run_sync(of_server, database)
+
+
+ENDLESS_NUMBERS = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < {})"
+
+
+def _duckdb_database(folder: Path, _: pytest.FixtureRequest) -> str:
+    path = folder / "shop.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute(
+            """
+            CREATE TABLE customers (customer_id INTEGER, name VARCHAR, joined_on DATE);
+            INSERT INTO customers
+              SELECT range, 'Customer ' || range, DATE '2024-01-01' + range::INTEGER
+              FROM range(600);
+            CREATE TABLE orders (
+              order_id BIGINT, customer_id INTEGER, channel VARCHAR, amount DECIMAL(10, 2),
+              ordered_at TIMESTAMP);
+            INSERT INTO orders
+              SELECT range, range % 600,
+                     if(range = 399_999, 'Fax', ['Store', 'Website', 'Phone'][1 + range % 3]),
+                     range / 7, TIMESTAMP '2025-01-01' + to_minutes(range)
+              FROM range(400_000);
+            CREATE VIEW big_orders AS FROM orders WHERE amount > 1000;
+            COMMENT ON TABLE orders IS 'One row for each order';
+            """
+        )
+    return str(path)
+
+
+def _sqlite_database(folder: Path, _: pytest.FixtureRequest) -> str:
+    path = folder / "shop.sqlite"
+    connection: Any = apsw.Connection(str(path))
+    connection.execute(
+        f"""
+        BEGIN;
+        CREATE TABLE customers (customer_id INTEGER, name VARCHAR, joined_on DATE);
+        INSERT INTO customers
+          {ENDLESS_NUMBERS.format(599)}
+          SELECT n, 'Customer ' || n, date('2024-01-01', '+' || n || ' days') FROM r;
+        CREATE TABLE orders (
+          order_id BIGINT, customer_id INTEGER, channel VARCHAR, amount DECIMAL(10,2),
+          ordered_at TIMESTAMP);
+        INSERT INTO orders
+          {ENDLESS_NUMBERS.format(399_999)}
+          SELECT n, n % 600,
+                 CASE WHEN n = 399999 THEN 'Fax' WHEN n % 3 = 0 THEN 'Store'
+                      WHEN n % 3 = 1 THEN 'Website' ELSE 'Phone' END,
+                 round(n / 7.0, 2), datetime('2025-01-01', '+' || n || ' minutes')
+          FROM r;
+        CREATE VIEW big_orders AS SELECT * FROM orders WHERE amount > 1000;
+        COMMIT;
+        """
+    )
+    connection.close()
+    return str(path)
+
+
+def _postgres_database(_: Path, request: pytest.FixtureRequest) -> str:
+    cluster: Cluster = request.getfixturevalue("postgres_cluster")
+    url = new_database(cluster)
+    with psycopg.connect(url.owner, autocommit=True) as connection:
+        connection.execute(
+            """
+            CREATE TABLE customers (customer_id integer, name text, joined_on date);
+            INSERT INTO customers
+              SELECT n, 'Customer ' || n, date '2024-01-01' + n FROM generate_series(0, 599) AS n;
+            CREATE TABLE orders (
+              order_id bigint, customer_id integer, channel text, amount numeric(10, 2),
+              ordered_at timestamp);
+            INSERT INTO orders
+              SELECT n, n % 600,
+                     CASE WHEN n = 399999 THEN 'Fax'
+                          ELSE (ARRAY['Store', 'Website', 'Phone'])[1 + n % 3] END,
+                     n / 7.0, timestamp '2025-01-01' + n * interval '1 minute'
+              FROM generate_series(0, 399999) AS n;
+            CREATE VIEW big_orders AS SELECT * FROM orders WHERE amount > 1000;
+            COMMENT ON TABLE orders IS 'One row for each order';
+            """
+        )
+    return url.reader
+
+
+CASES = [
+    EngineCase(
+        name="duckdb",
+        make=lambda path: DuckDBEngine(Path(path)),
+        database=_duckdb_database,
+        numbers="SELECT range AS n FROM range(1_000_000)",
+        endless={
+            "scan": "SELECT count(*) FROM range(100_000_000_000) WHERE hash(range) = 3",
+            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
+            "JOIN orders c ON hash(a.order_id, b.order_id) = c.order_id",
+            "sort": "SELECT * FROM (SELECT range AS n, hash(range) AS h FROM range(400_000_000)) "
+            "ORDER BY h, n DESC",
+            "aggregate": "SELECT hash(range) % 40_000_000, count(DISTINCT hash(range, 1)) "
+            "FROM range(4_000_000_000) GROUP BY 1",
+        },
+        half_way="SELECT CAST(CASE WHEN order_id < 300000 THEN '1' ELSE 'x' END AS INT) "
+        "FROM orders",
+        steady="SELECT count(*) FROM range(1_000_000) a JOIN orders b "
+        "ON a.range % 999 = order_id % 999",
+    ),
+    EngineCase(
+        name="sqlite",
+        make=lambda path: SQLiteEngine(Path(path)),
+        database=_sqlite_database,
+        numbers=f"{ENDLESS_NUMBERS.format(999_999)} SELECT n FROM r",
+        endless={
+            "scan": f"{ENDLESS_NUMBERS.format(10**12)} SELECT count(*) FROM r WHERE n % 7 = 9",
+            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
+            "JOIN orders c ON abs(a.order_id - b.order_id) = c.order_id",
+            "sort": f"{ENDLESS_NUMBERS.format(10**9)} SELECT * FROM r ORDER BY n % 1009, n DESC",
+            "aggregate": f"{ENDLESS_NUMBERS.format(10**9)} "
+            "SELECT n % 40000000, count(DISTINCT n % 1000003) FROM r GROUP BY 1",
+        },
+        half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE abs(-9223372036854775807 - 1) END "
+        "FROM orders",
+        steady=f"{ENDLESS_NUMBERS.format(3_000_000)} SELECT count(*) FROM r",
+        comments=False,
+    ),
+    EngineCase(
+        name="postgres",
+        make=PostgresEngine,
+        database=_postgres_database,
+        numbers="SELECT n FROM generate_series(0::bigint, 999999) AS n",
+        endless={
+            "scan": "SELECT count(*) FROM generate_series(1, 2000000000) AS n WHERE n % 7 = 9",
+            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
+            "JOIN orders c ON abs(a.order_id - b.order_id) = c.order_id",
+            "sort": "SELECT a.order_id FROM orders a, orders b ORDER BY a.amount * b.amount, 1",
+            "aggregate": "SELECT a.order_id % 1009, count(DISTINCT b.order_id) "
+            "FROM orders a, orders b GROUP BY 1",
+        },
+        half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE 1 / (order_id - 300000) END "
+        "FROM orders",
+        steady="SELECT count(*) FROM generate_series(1, 3000000)",
+        amount_type="NUMERIC(10,2)",
+        processes=False,
+    ),
+]

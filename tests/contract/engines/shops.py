@@ -1,0 +1,88 @@
+"""The shop of the translators' contract, with the same rows in each engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import apsw
+import duckdb
+import psycopg
+import pytest
+
+from checks.postgres import Cluster
+from tests.contract.engines.server import new_database
+from tests.contract.translators.shop import DDL, shop
+
+__all__ = ["SHOPS"]
+
+TABLES = ("customers", "products", "orders", "order_lines")
+
+
+def _rows() -> dict[str, list[tuple[Any, ...]]]:
+    with shop() as connection:
+        return {
+            name: connection.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall()
+            for name in TABLES
+        }
+
+
+def _insert(table: str, width: int, mark: str) -> str:
+    return f"INSERT INTO {table} VALUES ({', '.join([mark] * width)})"
+
+
+def _duckdb(folder: Path, _: pytest.FixtureRequest) -> str:
+    path = folder / "shop.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute(DDL)
+        for table, rows in _rows().items():
+            connection.executemany(_insert(table, len(rows[0]), "?"), rows)
+    return str(path)
+
+
+def _sqlite(folder: Path, _: pytest.FixtureRequest) -> str:
+    path = folder / "shop.sqlite"
+    connection: Any = apsw.Connection(str(path))
+    with connection:
+        connection.execute(DDL)
+        for table, rows in _rows().items():
+            plain = [tuple(map(_plain, row)) for row in rows]
+            connection.executemany(_insert(table, len(rows[0]), "?"), plain)
+    connection.close()
+    return str(path)
+
+
+def _plain(value: Any) -> Any:
+    """As programs put dates and money into SQLite."""
+    match value:
+        case datetime():
+            return value.isoformat(sep=" ")
+        case date():
+            return value.isoformat()
+        case Decimal():
+            return float(value)
+        case _:
+            return value
+
+
+def _postgres(_: Path, request: pytest.FixtureRequest) -> str:
+    cluster: Cluster = request.getfixturevalue("postgres_cluster")
+    urls = new_database(cluster)
+    with psycopg.connect(urls.owner, autocommit=True) as connection:
+        connection.execute(DDL.encode())
+        with connection.transaction(), connection.cursor() as cursor:
+            for table, rows in _rows().items():
+                cursor.executemany(_insert(table, len(rows[0]), "%s").encode(), rows)
+        connection.execute("ANALYZE")
+    return urls.reader
+
+
+SHOPS: dict[str, Callable[[Path, pytest.FixtureRequest], str]] = {
+    "duckdb": _duckdb,
+    "sqlite": _sqlite,
+    "postgres": _postgres,
+}
+"""Makes the shop, by the engine's name in the contract suite; gives its path or URL."""
