@@ -23,11 +23,11 @@ class Interrupts:
 
     @classmethod
     @asynccontextmanager
-    async def listening(cls) -> AsyncGenerator[Interrupts]:
-        """Take Ctrl-C over while the block runs."""
+    async def listening(cls, *others: signal.Signals) -> AsyncGenerator[Interrupts]:
+        """Take Ctrl-C over while the block runs, and other signals that mean the same here."""
         interrupts = cls()
         async with anyio.create_task_group() as beside:
-            await beside.start(interrupts._listen)
+            await beside.start(interrupts._listen, others)
             yield interrupts
             beside.cancel_scope.cancel()
 
@@ -36,8 +36,10 @@ class Interrupts:
         while self.presses < presses:
             await self._pressed.wait()
 
-    async def _listen(self, *, task_status: TaskStatus[None]) -> None:
-        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+    async def _listen(
+        self, others: tuple[signal.Signals, ...], *, task_status: TaskStatus[None]
+    ) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, *others) as signals:
             task_status.started()
             async for _ in signals:
                 self.presses += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -205,7 +206,9 @@ async def _measured(
     """The report as data, and whether Ctrl-C ended it."""
     stop = anyio.Event()
     data: dict[str, Any] = {}
-    async with Interrupts.listening() as interrupts, anyio.create_task_group() as beside:
+    # SIGTERM too: what stops a job in CI leaves no task of it running either.
+    listening = Interrupts.listening(signal.SIGTERM)
+    async with listening as interrupts, anyio.create_task_group() as beside:
 
         async def when_pressed() -> None:
             await interrupts.wait(1)

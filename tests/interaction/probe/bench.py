@@ -110,7 +110,7 @@ class Bench:
 async def probe_bench(
     store: Path,
     *,
-    tool: str = "steps",
+    tool: str | None = "steps",
     defect: Defect | None = None,
     eras: tuple[str, ...] = ("2026-07-28", "2025-11-25"),
     with_witness: bool = False,
@@ -124,4 +124,5 @@ async def probe_bench(
         other = {"authorization": "Bearer token-of-eve"} if with_people else None
         target = Target(url=url, headers=bearer, second_headers=other)
         witness = bench.witness if with_witness else None
-        return await probe(target, Trial(tool=tool, witness=witness), limits, eras=eras)
+        trial = None if tool is None else Trial(tool=tool, witness=witness)
+        return await probe(target, trial, limits, eras=eras)

@@ -30,7 +30,8 @@ class Case:
     grade: Grade
     make: Callable[[], Defect]
     era: str = MODERN
-    tool: str = "steps"
+    tool: str | None = "steps"
+    """None where it shows without any: most of a probe's requests are about a tool."""
     how: Json = field(default_factory=dict[str, Any])
 
 
@@ -425,8 +426,10 @@ D, M, L = Grade.DIFFERS, Grade.MISLEADS, Grade.LOSES_WORK
 UNNOTICED = [
     Case("another status word", "status-words", D, on_tasks(another_word)),
     Case("guessable ids", "ids-unguessable", L, GuessableIds),
-    Case("-32020 with HTTP 200", "header-mismatch-is-400", D, lambda: Status200(-32020)),
-    Case("-32021 with HTTP 200", "missing-capability-is-400", D, lambda: Status200(-32021)),
+    Case("-32020 with HTTP 200", "header-mismatch-is-400", D, lambda: Status200(-32020), tool=None),
+    Case(
+        "-32021 with HTTP 200", "missing-capability-is-400", D, lambda: Status200(-32021), tool=None
+    ),
     Case("a missing Mcp-Name is accepted", "mcp-name-required", D, NamelessAccepted),
     Case("gone before its ttl", "no-early-expiry", L, GoneEarly),
     Case("a fraction for ttlMs", "ttl-is-whole", D, on_tasks(fraction("ttlMs"))),
@@ -447,12 +450,14 @@ UNNOTICED = [
         "unknown-cancel-refused",
         M,
         lambda: Acknowledged("tasks/cancel"),
+        tool=None,
     ),
     Case(
         "an answer to no task is acknowledged",
         "unknown-update-refused",
         M,
         lambda: Acknowledged("tasks/update"),
+        tool=None,
     ),
 ]
 """The kinds of `facts` about the conformance suite: a server with any of them passes all of it."""
@@ -482,14 +487,14 @@ OTHERS = [
     ),
     Case("told apart", "others-learn-nothing", D, TellsApart, how={"with_people": True}),
     Case("a handle too early", "readable-at-once", L, NotYetThere),
-    Case("anybody may look", "undeclared-refused", D, lambda: Declares("tasks/get")),
+    Case("anybody may look", "undeclared-refused", D, lambda: Declares("tasks/get"), tool=None),
     Case("a task unasked", "no-task-unasked", L, lambda: Declares("tools/call")),
     Case("a result once", "result-read-twice", L, ResultOnce),
     Case("a late cancel wins", "ending-stays", L, LateCancelWins),
     Case("the end is not pushed", "listen-tells-the-end", L, EndUntold),
     Case("progress on listen", "no-progress-on-listen", D, ProgressOnListen),
     Case("progress falls", "progress-rises", D, ProgressFalls),
-    Case("undeclared tasks", "tasks-declared", D, Undeclared),
+    Case("undeclared tasks", "tasks-declared", D, Undeclared, tool=None),
     Case("other names", "field-names", D, on_tasks(rename)),
     Case("a clock off", "clock", M, on_tasks(an_hour_off)),
     Case("updated tomorrow", "times-in-order", M, on_tasks(updated_tomorrow)),
@@ -499,7 +504,7 @@ OTHERS = [
     Case("a refusal in a text", "required-tool-refused", D, RefusalInText, LEGACY, "strict"),
     Case("an unlisted task", "listed", D, Unlisted, LEGACY),
     Case("a result too early", "result-waits", D, EagerResult, LEGACY),
-    Case("undeclared tasks of old", "tasks-declared", D, Undeclared, LEGACY),
+    Case("undeclared tasks of old", "tasks-declared", D, Undeclared, LEGACY, None),
 ]
 """More of what the probe is there for."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -100,6 +102,15 @@ def test_at_a_terminal_ctrl_c_ends_its_tasks_and_shows_what_was_found(
         assert terminal.wait() == 130
     assert "Ending what is running" in terminal.text
     assert "It ended early: it was stopped" in " ".join(terminal.text.split())
+    assert "every task of it has ended" in " ".join(terminal.text.split())
+
+
+def test_sigterm_ends_its_tasks_too(server: Served, place: Place) -> None:
+    """Ours: it is how CI stops a job."""
+    with place.at_a_terminal("probe", server.url, "--tool", "steps", "--safe-to-run") as terminal:
+        terminal.wait_for("follow a run of steps")
+        os.kill(terminal.pid, signal.SIGTERM)
+        assert terminal.wait() == 130
     assert "every task of it has ended" in " ".join(terminal.text.split())
 
 
