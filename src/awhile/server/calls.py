@@ -56,6 +56,8 @@ class Calls:
         self.looking = Looking(now_ms)
         self._open: tuple[TaskStore, Worker] | None = None
         self.with_output_schema: frozenset[str] = frozenset()
+        self.lifespan_state: Any = None
+        """What the server's lifespan yields."""
         self.works_here = True
         """Whether tasks run in this process; otherwise their work is left to workers."""
 

@@ -75,6 +75,12 @@ class ToolOptions:
         return self.task_support != "required" and self.kept == "when_slow"
 
     @property
+    def answers_at_once(self) -> bool:
+        """Whether a caller that takes tasks is answered with one as soon as it is kept."""
+        at_once = self.task_support == "required" or self.inline_seconds == 0
+        return self.kept == "always" and at_once
+
+    @property
     def limits(self) -> Limits:
         """How long the work may take."""
         return Limits(

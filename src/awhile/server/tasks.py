@@ -423,6 +423,7 @@ class Tasks:
             )
         where = self._deployment
         self.draining = False
+        self._calls.lifespan_state = state
         async with AsyncExitStack() as stack:
             store = await stack.enter_async_context(observed(where.unopened()))
             worker = Worker(
