@@ -53,7 +53,7 @@ def _targets(results: Results, row: Row) -> list[str]:
         verdicts = [one for one in results.verdicts(row, list(OURS)) if one.target is target]
         each = [
             f"{COLUMNS[one.column].removeprefix('ours, ')} "
-            + (f"{number(one.value)} × " if target.against else "")
+            + (f"{one.value:.2f} × " if target.against else "")
             + ("met" if one.met else "MISSED")
             for one in verdicts
         ]

@@ -33,6 +33,8 @@ class Size:
     """At how many kept tasks growth is measured."""
     stops: int
     """How many bodies are stopped for one sample; of child processes a quarter of it."""
+    recovery_seconds: int
+    """How long is waited for killed tasks to run again."""
 
 
 FULL = Size(
@@ -43,15 +45,17 @@ FULL = Size(
     idle=1000,
     kept=(1_000, 10_000, 100_000, 1_000_000),
     stops=12,
+    recovery_seconds=20,
 )
 QUICK = Size(
-    rounds=3,
+    rounds=2,
     seconds=0.4,
     tasks=200,
     streams=(1, 100),
     idle=200,
     kept=(1_000, 10_000, 100_000),
     stops=4,
+    recovery_seconds=10,
 )
 
 

@@ -31,9 +31,6 @@ LISTENER = Row(name="listener_memory", words="memory of an idle listener", unit=
 KILLED_WITH = 20
 """How many tasks run when the server is killed."""
 
-RECOVERY_SECONDS = 20
-"""How long is waited for them to run again. The peer's Redis redelivers after 300 s by default."""
-
 
 async def measure_progress(bench: Bench) -> None:
     """What a body may report, and what of it the store takes."""
@@ -106,12 +103,12 @@ async def _recover(bench: Bench, key: str) -> None:
             except Refused:
                 bench.results.said[RECOVERY.name, key] = "lost: its id is unknown"
                 return
-        last = await _began(again, RECOVERY_SECONDS)
+        last = await _began(again, bench.size.recovery_seconds)
     if last:
         bench.results.add(key, {RECOVERY.name: (last - killed) / 1e9})
     else:
-        default = " (300 by default)" if key == PEER_REDIS else ""
-        bench.results.said[RECOVERY.name, key] = f"> {RECOVERY_SECONDS}{default}"
+        default = " (300 by default)" if key == PEER_REDIS else ""  # its redelivery_timeout
+        bench.results.said[RECOVERY.name, key] = f"> {bench.size.recovery_seconds}{default}"
 
 
 async def _began(server: Subject, seconds: float) -> int | None:
