@@ -17,9 +17,11 @@ import math
 from typing import TYPE_CHECKING
 
 import anyio
+from mcp.server.streamable_http import check_accept_headers
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 
 from awhile.errors import SettingsError
 
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-FIRST_BYTE_SECONDS = 0.7
+FIRST_BYTE_SECONDS = 0.5
 """How long a quiet answer is held back. Errors that have an HTTP status of their own come sooner,
-and a proxy has to see the first byte within a second."""
+and a proxy has to see the first byte within a second, also from a busy machine."""
 
 KEEPALIVE_SECONDS = 15.0
 """The usual interval of comments: proxies cut streams that were quiet for 30 to 60 s."""
@@ -182,7 +184,7 @@ class Exchange:
             and self._scope["method"] == "POST"
             and version is not None
             and version not in HANDSHAKE_PROTOCOL_VERSIONS
-            and EVENT_STREAM in headers.get("accept", "")
+            and check_accept_headers(Request(self._scope))[1]
         )
 
     async def _comment(self) -> None:
