@@ -12,20 +12,19 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
-from jsonschema import Draft202012Validator, ValidationError
 from mcp.server.extension import ToolBinding
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from awhile.errors import IllegalEvent, TaskNotFound
-from awhile.server.asking import ELICITATION
+from awhile.server.forms import is_form, misfit
 from awhile.server.telling import Told
 from awhile.tasks import Status
 from awhile.tasks import events as ev
 from awhile.wire.codec import write_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from awhile.server.calls import Calls
     from awhile.tasks import TaskRecord
@@ -105,7 +104,7 @@ def companions(calls: Calls) -> Sequence[ToolBinding]:
             [question] = open_now
         if question not in open_now:
             return _said(_not_asked(record, open_now), is_error=True)
-        wrong = None if declined else _wrong(record.outstanding[question].request, answers or {})
+        wrong = None if declined else misfit(record.outstanding[question].request, answers or {})
         if wrong:
             words = f"The question is still open, because this does not answer it: {wrong}"
             return _said(f"{words}\n{_asking(record)}", is_error=True)
@@ -204,12 +203,6 @@ def _as_result(record: TaskRecord, limit: float) -> CallToolResult:
             return CallToolResult.model_validate(fields, by_name=False)
 
 
-def is_form(request: Mapping[str, Any]) -> bool:
-    """Whether a question can be answered by ``task_answer``."""
-    params = cast("Mapping[str, Any]", request.get("params") or {})
-    return request.get("method") == ELICITATION and params.get("mode", "form") == "form"
-
-
 def has_form(record: TaskRecord) -> bool:
     """Whether a task waits for what ``task_answer`` can pass on."""
     return any(is_form(one.request) for one in record.outstanding.values())
@@ -244,15 +237,6 @@ def _not_asked(record: TaskRecord, open_now: list[str]) -> str:
             "to see how it stands."
         )
     return f"Say which question this answers: question is one of {', '.join(open_now)}."
-
-
-def _wrong(request: Mapping[str, Any], answers: Mapping[str, Any]) -> str | None:
-    """What of some answers the question's schema does not allow."""
-    params = cast("Mapping[str, Any]", request.get("params") or {})
-    schema = cast("Mapping[str, Any]", params.get("requestedSchema") or {})
-    check: Any = Draft202012Validator(schema)  # its stubs are incomplete
-    errors: Iterable[ValidationError] = check.iter_errors(answers)
-    return "; ".join(f"{one.json_path[2:]}: {one.message}".lstrip(": ") for one in errors) or None
 
 
 def _question(request: Mapping[str, Any], key: str | None) -> str:

@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
     CONNECTION_CLOSED,
+    INVALID_PARAMS,
     REQUEST_TIMEOUT,
     CreateMessageRequest,
     ElicitRequest,
@@ -24,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from awhile.errors import AwhileError
 from awhile.runtime.ending import CannotAsk
 from awhile.server.asking import CAPABILITIES, ELICITATION, ROOTS, SAMPLING, undeclared
+from awhile.server.forms import is_form, misfit
 from awhile.server.outbound import refusal
 from awhile.tasks import events as ev
 from awhile.wire.v2025_11_25 import related
@@ -132,6 +134,10 @@ class Questions:
     ) -> None:
         with scope:
             answer = await self._answer(task_id, request)
+            if answer is not None and (wrong := _misfit(request, answer)):
+                answer = await self._answer(task_id, _again(request, wrong))
+                if answer is not None and (wrong := _misfit(request, answer)):
+                    answer = refusal(_unfit(wrong))
             if answer is not None:
                 with anyio.CancelScope(shield=True):
                     await self._take(task_id, key, answer)
@@ -157,3 +163,26 @@ class Questions:
             await self._calls.append(task_id, ev.InputAnswered(responses={key: answer}))
         except AwhileError:  # the task has ended meanwhile: nobody wants to know any more
             logger.debug("An answer came after its task had ended.", exc_info=True)
+
+
+def _misfit(request: Mapping[str, Any], answer: Mapping[str, Any]) -> str | None:
+    """What of an answer its form does not allow; None if it fits, or is a no."""
+    if not is_form(request) or answer.get("action") != "accept":
+        return None
+    return misfit(request, answer.get("content") or {})
+
+
+def _again(request: Mapping[str, Any], wrong: str) -> dict[str, Any]:
+    """A form put once more, because this era has no way to refuse an answer. Source: ours."""
+    params: dict[str, Any] = dict(request.get("params") or {})
+    words = f"{params.get('message', '')}\n(The last answer does not fit: {wrong})"
+    return {**request, "params": {**params, "message": words}}
+
+
+def _unfit(wrong: str) -> MCPError:
+    """What a body is told whose form came back wrong twice: nobody is asked a third time."""
+    return MCPError(
+        code=INVALID_PARAMS,
+        message=f"The client answered a form twice with what it does not allow ({wrong}). Call the "
+        "tool again, from a client that fills the form in as its schema says.",
+    )

@@ -21,7 +21,7 @@ from mcp_types import (
 from pydantic import BaseModel, ValidationError
 
 from awhile.errors import IllegalEvent, TaskNotFound
-from awhile.server.companions import is_form
+from awhile.server.forms import is_form, misfit
 from awhile.server.params import TaskParams, UpdateParams, refuse_unkept, unknown_task
 from awhile.tasks import events as ev
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_task
@@ -114,7 +114,8 @@ class Era2026:
             if name != task_id:
                 raise MCPError(
                     code=HEADER_MISMATCH,
-                    message=f"The Mcp-Name header is {name!r}; it has to be the request's taskId.",
+                    message=f"The Mcp-Name header is {repr(name) if name else 'missing'}; send the "
+                    "request's taskId in it.",
                 )
         return await self._calls.own(ctx, task_id)
 
@@ -147,13 +148,17 @@ def _check_answer(key: str, request: Mapping[str, Any], answer: object) -> None:
             message=f"The answer to {key!r} is no {model.__name__}; the question is still open.",
             data={"errors": unreadable.error_count()},
         ) from unreadable
-    if is_form(request) and isinstance(read, ElicitResult) and _is_empty(read):
+    if not is_form(request) or not isinstance(read, ElicitResult) or read.action != "accept":
+        return
+    if read.content is None:
         raise MCPError(
             code=INVALID_PARAMS,
             message=f"The answer to {key!r} accepts a form and has no content; the question is "
             "still open. Send what was filled in, or decline.",
         )
-
-
-def _is_empty(answer: ElicitResult) -> bool:
-    return answer.action == "accept" and answer.content is None
+    if wrong := misfit(request, read.content):
+        raise MCPError(
+            code=INVALID_PARAMS,
+            message=f"The answer to {key!r} does not fit its form ({wrong}); the question is still "
+            "open, and nothing of this call was kept. Correct that and send it again, or decline.",
+        )

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from tests.interaction.server.conftest import App
 from tests.interaction.server.legacy import RELATED, Legacy, served
-from tests.interaction.server.peer import Json, accepted, until
+from tests.interaction.server.peer import INVALID_PARAMS, Json, accepted, until
 
 pytestmark = pytest.mark.anyio
 
@@ -231,6 +231,32 @@ async def test_an_answer_nobody_can_read_leaves_the_question_open(
         assert (await client.get(task_id))["status"] == "input_required"
         client.on_request = answers("sales")
         assert (await client.result(task_id)).text == "asked sales"
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+async def test_an_answer_that_does_not_fit_its_form_is_asked_for_once_more(
+    app: App, corrected: bool
+) -> None:
+    """Ours: this era cannot refuse an answer; after a second one like it the body hears why."""
+    asking = Asking(app)
+
+    async def answer(_request: Json) -> Json:
+        right = corrected and len(client.asked) == 2
+        return {"result": accepted(database="sales" if right else 7)}
+
+    async with served(app) as client:
+        client.on_request = answer
+        reply = await client.result(await client.start("ask"))
+    first, second = (one["params"] for one in client.asked)
+    assert first["message"] in second["message"]
+    assert "database: 7 is not of type 'string'" in second["message"]
+    if corrected:
+        assert reply.text == "asked sales"
+        assert asking.heard == ["sales"]
+    else:
+        assert reply.error["code"] == INVALID_PARAMS
+        assert "database: 7 is not of type 'string'" in reply.error["message"]
+        assert asking.heard == [reply.error["message"]]
 
 
 async def test_a_question_outlives_the_session_it_was_put_to(app: App) -> None:

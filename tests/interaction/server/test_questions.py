@@ -8,7 +8,7 @@ import anyio
 import pytest
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from awhile import Run
 from tests.interaction.server.conftest import App
@@ -115,6 +115,108 @@ async def test_a_malformed_answer_is_refused_and_leaves_the_question_open(app: A
         assert await peer.get(task_id) == before
         await peer.cancel(task_id)
         await peer.ended(task_id)
+
+
+class Order(BaseModel):
+    """A form of every kind of field."""
+
+    count: int = Field(ge=1)
+    share: float = 0.5
+    express: bool = False
+    note: str = ""
+
+
+def ordering(app: App) -> None:
+    """A tool that asks for an order, and repeats it."""
+
+    @app.tool(task_support="required")
+    async def order(ctx: Context[Any, Any]) -> str:
+        answer = await ctx.elicit("What shall it be?", Order)
+        assert answer.action == "accept"
+        return repr(answer.data)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"count": 1, "express": "notabool"}, "express: 'notabool' is not of type 'boolean'"),
+        ({"count": "many"}, "count: 'many' is not of type 'integer'"),
+        ({"count": 0}, "count: 0 is less than the minimum of 1"),
+        ({"count": 1, "note": ["a"]}, "note: "),
+        ({}, "'count' is a required property"),
+        ({"count": "9" * 1000 + "!"}, "…"),
+    ],
+)
+async def test_an_answer_that_does_not_fit_its_form_is_refused_and_says_which_field(
+    app: App, content: Json, words: str
+) -> None:
+    """Spec: client/elicitation: "Servers SHOULD validate received data matches the requested
+    schema". Ours: nothing of the call is kept, and the body goes on waiting."""
+    ordering(app)
+    async with app.serving() as peer:
+        task_id = await peer.start("order")
+        key = (await asked(peer, task_id, 1))["What shall it be?"]["key"]
+        before = await peer.get(task_id)
+        error = (await peer.update(task_id, {key: accepted(**content), "other": {}})).error
+        assert error["code"] == INVALID_PARAMS
+        assert repr(key) in error["message"]
+        assert words in error["message"]
+        assert len(error["message"]) < 600
+        assert await peer.get(task_id) == before
+        await peer.update(task_id, {key: accepted(count=2)})
+        task = await peer.ended(task_id)
+    assert task["status"] == "completed"
+
+
+async def test_of_two_answers_one_of_which_does_not_fit_neither_is_kept(app: App) -> None:
+    """Ours: a call is taken whole or not at all."""
+    asks_two(app)
+    async with app.serving() as peer:
+        task_id = await peer.start("survey")
+        both = await asked(peer, task_id, 2)
+        first, last = both["Your first name?"]["key"], both["Your last name?"]["key"]
+        before = await peer.get(task_id)
+        answers = {first: accepted(name="Ada"), last: accepted(name=["Lovelace"])}
+        error = (await peer.update(task_id, answers)).error
+        assert error["code"] == INVALID_PARAMS
+        assert repr(last) in error["message"]
+        assert await peer.get(task_id) == before
+        await peer.cancel(task_id)
+        await peer.ended(task_id)
+
+
+async def test_an_answer_that_the_body_can_read_is_taken_though_its_schema_is_stricter(
+    app: App,
+) -> None:
+    """Ours: bodies read their answers by pydantic, which is lenient; so is the check."""
+    ordering(app)
+    async with app.serving() as peer:
+        task_id = await peer.start("order")
+        key = (await asked(peer, task_id, 1))["What shall it be?"]["key"]
+        await peer.update(task_id, {key: accepted(count="3", share=1, express="yes")})
+        task = await peer.ended(task_id)
+    text = task["result"]["content"][0]["text"]
+    assert text == "Order(count=3, share=1.0, express=True, note='')"
+
+
+async def test_a_form_whose_schema_makes_no_sense_takes_every_answer(app: App) -> None:
+    """Ours: what cannot be checked here is the body's to judge."""
+    schema = {"type": "object", "properties": {"name": {"$ref": "#/nowhere"}}}
+    question = {
+        "method": "elicitation/create",
+        "params": {"mode": "form", "message": "Name?", "requestedSchema": schema},
+    }
+
+    @app.tool(task_support="required")
+    async def work(run: Run) -> str:
+        return str((await run.ask(question))["content"]["name"])
+
+    async with app.serving() as peer:
+        task_id = await peer.start("work")
+        key = (await asked(peer, task_id, 1))["Name?"]["key"]
+        await peer.update(task_id, {key: accepted(name="Ada")})
+        task = await peer.ended(task_id)
+    assert task["result"]["content"][0]["text"] == "Ada"
 
 
 async def test_answers_that_come_between_reports_are_not_lost(app: App) -> None:

@@ -101,7 +101,7 @@ async def test_C3_a_cut_call_of_2025_is_resumed_without_loss_or_repetition(
         await response.aclose()
         work.step(3)
         if ended:
-            # Between its replay and its tail, the SDK's resumed stream misses what is sent meanwhile.
+            # Between replay and tail, the SDK's resumed stream misses what is sent meanwhile.
             await until(lambda: events.answered, "it was answered")
         headers = {**client.headers, "accept": "text/event-stream", "last-event-id": seen[-1][0]}
         resumed = client.http.build_request("GET", client.url, headers=headers)
