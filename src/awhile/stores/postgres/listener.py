@@ -158,9 +158,10 @@ class Listener:
         while True:
             seconds = LISTENING_POLL_SECONDS if self._rings_work else POLL_SECONDS
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(
-                    self._look_now.wait(), seconds if self.changes.active else None
-                )
+                # Not asyncio.wait_for, which on Python 3.11 loses a cancellation that comes with
+                # the ring: then this task never ended, nor did the close of the store.
+                async with asyncio.timeout(seconds if self.changes.active else None):
+                    await self._look_now.wait()
             self._look_now.clear()
             joining, self._joining = self._joining, []
             if not joining and not self.changes.active:
