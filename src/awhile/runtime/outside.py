@@ -10,10 +10,11 @@ import anyio
 import anyio.to_thread
 
 from awhile.errors import Fenced
+from awhile.runtime.ending import CannotNote
 from awhile.runtime.journal import Entry, entries_of, idempotency_key
 from awhile.tasks import Note, StoppedHow
 from awhile.tasks import events as ev
-from awhile.tasks.state import REACH_ATTEMPTS
+from awhile.tasks.state import MAX_NOTES, REACH_ATTEMPTS
 from awhile.telemetry.logs import about_task, task_logger
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Outside:
         self._row = row
         self._note = note
         self._stop = stop
+        self._begun: set[str] = set()
         self.unproven = False
         """Something elsewhere was to be stopped, and nothing shows that it has."""
 
@@ -60,8 +62,19 @@ class Outside:
         if note is None or not note.done:
             run.check()
             if note is None:
+                self._make_room(record, key)
                 await self._write(record, key, done=False)
         return own_key, note or Note(at_ms=0, done=False)
+
+    def _make_room(self, record: TaskRecord, key: str) -> None:
+        """Refuse a key too many here: refused by the row, it would look like a lost lease."""
+        begun = self._begun | set(record.journal)  # several may begin before the row shows one
+        if len(begun) >= MAX_NOTES and key not in begun:
+            raise CannotNote(
+                f"The journal of this task is full: {MAX_NOTES} keys were noted before {key!r}. "
+                "Note the batch instead of each of its parts."
+            )
+        self._begun.add(key)
 
     async def finish(self, run: Run, key: str, outcome: Any) -> None:
         """See `Notes.finish`."""

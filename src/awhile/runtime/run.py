@@ -125,14 +125,14 @@ class Run:
         How to stop what was started, also after a crash, is declared with the tool (``stop``).
 
         Args:
-            key: which thing of this task it is, 1 to 200 characters.
+            key: which thing of this task it is, 1 to 200 characters; a task has 100 keys at most.
             do: does it, given the idempotency key; returns what later attempts have to know
                 (the job's id), as JSON values.
 
         Raises:
             StopAsked: a stop was asked, so it was not begun.
             Fenced: another worker has the task now; let it pass.
-            CannotNote: the key or the outcome cannot be noted.
+            CannotNote: the key or the outcome cannot be noted, or this key is one too many.
         """
         return self._once(key, do)
 

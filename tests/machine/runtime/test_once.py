@@ -19,6 +19,7 @@ from awhile.runtime.run import Run
 from awhile.runtime.worker import wall_clock_ms
 from awhile.tasks import Lease, Status, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
+from awhile.tasks.state import MAX_NOTES
 from tests.machine.runtime.conftest import Bodies, Shop, returned, row
 
 pytestmark = pytest.mark.anyio
@@ -217,6 +218,34 @@ async def test_what_cannot_be_noted_is_said(shop: Shop) -> None:
     assert "Return the id" in said[0]
     assert "Return its id" in said[1]
     assert "1 to 200" in said[2]
+
+
+async def test_a_key_too_many_is_refused_and_the_body_keeps_its_task(shop: Shop) -> None:
+    """Ours: also where all begin at the same time. (The row's refusal counted as a lost lease: the
+    body was dropped, run again, and in the end said to have been lost with its server.)"""
+    refused: list[str] = []
+
+    async def body(run: Run) -> Returned:
+        async def note(number: int) -> None:
+            async def submit(_key: str) -> int:
+                return number
+
+            try:
+                await run.once(f"part {number}", submit)
+            except CannotNote as error:
+                refused.append(str(error))
+
+        async with anyio.create_task_group() as parts:
+            for number in range(MAX_NOTES + 5):
+                parts.start_soon(note, number)
+        return returned(value=len(refused))
+
+    program = Bodies(report=body)
+    async with shop.working(program) as worker:
+        record = await shop.store.ended(await shop.submit(worker, program, "report"))
+    assert (record.status, record.result) == (Status.COMPLETED, {"value": 5})
+    assert len(record.journal) == MAX_NOTES
+    assert "Note the batch" in refused[0]
 
 
 async def test_a_worker_that_lost_its_task_notes_nothing_and_its_body_is_dropped(
