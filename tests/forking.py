@@ -206,7 +206,10 @@ class _Forking:
 
     def _reap(self, *_: object) -> None:
         for pid in list(self._live):
-            ended, status = os.waitpid(pid, os.WNOHANG)
+            try:
+                ended, status = os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:  # another signal came right here, and this has reaped it
+                continue
             if ended:
                 self._live.discard(pid)
                 self._codes[pid] = os.waitstatus_to_exitcode(status)
