@@ -1,7 +1,7 @@
 import anyio
 from mcp.server.mcpserver import MCPServer
 
-from awhile import Run, Tasks
+from awhile import Run, Tasks, serve
 
 tasks = Tasks("sqlite:///reports.db")
 mcp = MCPServer("reports", **tasks.install())
@@ -18,4 +18,4 @@ async def yearly(year: int, run: Run) -> str:
 
 
 if __name__ == "__main__":
-    mcp.run("streamable-http", port=8000)
+    serve(mcp, port=8000)

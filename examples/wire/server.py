@@ -3,7 +3,7 @@
 import anyio
 from mcp.server.mcpserver import MCPServer
 
-from awhile import Run, Tasks
+from awhile import Run, Tasks, serve
 
 
 def build(store: str, inline_limit_seconds: float = 45) -> MCPServer:
@@ -30,4 +30,4 @@ def build(store: str, inline_limit_seconds: float = 45) -> MCPServer:
 
 
 if __name__ == "__main__":
-    build("sqlite:///wire.db").run("streamable-http", port=8000)
+    serve(build("sqlite:///wire.db"), port=8000)

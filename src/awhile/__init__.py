@@ -20,6 +20,7 @@ if typing.TYPE_CHECKING:
     from awhile.runtime.bodies import ChildRun
     from awhile.runtime.journal import Entry
     from awhile.runtime.run import Run
+    from awhile.server.http import http_app, serve, serve_http
     from awhile.server.tasks import Tasks
     from awhile.tasks import StoppedHow
 
@@ -40,6 +41,9 @@ __all__ = [
     "Tasks",
     "connect",
     "connect_sync",
+    "http_app",
+    "serve",
+    "serve_http",
 ]
 
 # Loaded when first asked for: a child process imports `awhile` too, and the SDK behind these
@@ -61,6 +65,9 @@ _HOMES = {
     "Tasks": "awhile.server.tasks",
     "connect": "awhile.client",
     "connect_sync": "awhile.client",
+    "http_app": "awhile.server.http",
+    "serve": "awhile.server.http",
+    "serve_http": "awhile.server.http",
 }
 
 

@@ -30,7 +30,7 @@ def free_port() -> int:
 def url(tmp_path: Path) -> Iterator[str]:
     """The example server, in a folder of its own, on a free port."""
     port = free_port()
-    start = f"from server import mcp; mcp.run('streamable-http', port={port})"
+    start = f"from server import mcp, serve; serve(mcp, port={port})"
     environment = {**os.environ, "PYTHONPATH": str(TEN_LINES)}
     server = subprocess.Popen(
         [sys.executable, "-c", start],
@@ -75,8 +75,33 @@ def test_the_ten_line_client_watches_the_ten_line_server_to_its_result(
     assert "2026 is added up." in told[-1]
 
 
+def test_the_ten_line_server_ends_quietly_on_ctrl_c(tmp_path: Path) -> None:
+    """Ours: it says where it serves, and leaves no traceback."""
+    start = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from server import mcp, serve; serve(mcp, port=0)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", start],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TEN_LINES)},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stderr
+        said = ""
+        while "http://127.0.0.1:" not in said:
+            line = server.stderr.readline()
+            assert line, f"it ended by itself: {said}"
+            said += line
+        server.send_signal(signal.SIGINT)
+        _, then = server.communicate(timeout=START_SECONDS)
+    assert server.returncode == 0
+    assert "Traceback" not in said + then
+
+
 def test_awhile_serve_ends_the_ten_line_server_quietly_on_ctrl_c(tmp_path: Path) -> None:
-    """Ours: run as a script it ends with the SDK's traceback, since the SDK serves it then."""
+    """Ours."""
     start = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from awhile.cli.main import main; main()"

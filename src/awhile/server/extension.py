@@ -19,6 +19,7 @@ from awhile.server.companions import companions
 from awhile.server.middleware import creating
 from awhile.server.pace import paced
 from awhile.server.params import ListParams, TaskParams, UpdateParams, refuse_unkept
+from awhile.server.unwrapped import tell_once
 from awhile.server.v2026 import Era2026
 from awhile.wire import v2025_11_25, v2026_07_28
 
@@ -88,6 +89,7 @@ class TasksExtension(Extension):
             return CallToolResult(content=[])  # the middleware puts the task in its place
         if options is None:
             return await call_next(ctx)
+        tell_once(ctx.request)
         refuse_unkept(params.arguments)
         refuse_unkept((ctx.params or {}).get("inputResponses"))
         call = self._server_decides.get(ctx.protocol_version, self._legacy.call)

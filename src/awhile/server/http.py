@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
+from functools import partial
 from signal import SIGTERM
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import MCPServer
     from starlette.applications import Starlette
+
+logger = logging.getLogger(__name__)
 
 PATH = "/mcp"
 """Where the endpoint is."""
@@ -131,6 +136,42 @@ async def serve_http(
         finally:
             # After a signal sse_starlette ends every later stream of the process at once (3.x).
             AppStatus.should_exit = False
+
+
+def serve(
+    server: MCPServer[Any],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    keepalive_seconds: float = KEEPALIVE_SECONDS,
+) -> None:
+    """Serve until SIGINT or SIGTERM: `serve_http` for a program that does nothing else.
+
+    In place of ``server.run("streamable-http", port=8000)``, with the same URL.
+
+    Args:
+        server: what to serve.
+        host: the address to listen on; see `serve_http`.
+        port: the port; 0 takes a free one.
+        keepalive_seconds: how long a stream may be quiet before a comment is sent.
+
+    Raises:
+        SettingsError: anonymous callers would come from other machines, or the port is taken.
+    """
+
+    def ready(url: str) -> None:
+        logger.info("Serving %r at %s", server.name, url)
+
+    serving = partial(
+        serve_http,
+        server,
+        host=host,
+        port=port,
+        keepalive_seconds=keepalive_seconds,
+        on_ready=ready,
+    )
+    with suppress(KeyboardInterrupt):  # it has ended in order by then
+        anyio.run(serving)
 
 
 async def _always() -> bool:

@@ -29,6 +29,7 @@ from awhile.server.program import ServerProgram
 from awhile.server.publishing import StoreBus
 from awhile.server.retries import remember_sealed_states
 from awhile.server.signals import before_ending
+from awhile.server.unwrapped import keep_alive
 from awhile.server.v2025 import Era2025
 from awhile.server.waiting import Waiting
 from awhile.server.wrap import run_parameters, wrapped
@@ -100,7 +101,8 @@ class Tasks:
             beside the task tools, for hosts without task support. Without them, those wait for as
             long as it takes, and can be asked nothing.
         listen_seconds: how long a listen stream lives; its client then opens another.
-        listen_streams: how many listen streams are served at once; 0 serves none.
+        listen_streams: how many listen streams are served at once, to one caller with a token a
+            quarter of them at most; 0 serves none.
         principal: who is calling; the default is the verified bearer token, else anonymous.
         now_ms: the clock, Unix milliseconds.
 
@@ -416,6 +418,7 @@ class Tasks:
         check_tools(server, [tool.name for tool in tools], self._tools)
         check_streams(server, self._tools)
         remember_sealed_states(server)
+        keep_alive(server)
         if self._calls.is_open:
             raise SettingsError(
                 f"{server.name!r} is being served already: its tasks have one worker in a process. "
