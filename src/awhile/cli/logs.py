@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 AUDIT = "awhile.audit"
 """The logger of who asked, saw, answered and stopped what."""
 
+QUIETER = {
+    "mcp": logging.WARNING,  # it tells of every start and stop
+    "httpx2": logging.WARNING,  # of every webhook, with its whole URL
+    # Of every try to connect, four a second while PostgreSQL is away (measured): the store says
+    # once that it is, and once that it is back.
+    "psycopg": logging.ERROR,
+}
+"""Libraries of which only so much is written."""
+
 
 def set_up_logs(log_format: str, audit_file: Path | None) -> None:
     """Write to standard error, each line about a task with its id; the audit trail to its file.
@@ -24,7 +33,8 @@ def set_up_logs(log_format: str, audit_file: Path | None) -> None:
     lines.setFormatter(JsonLines() if log_format == "json" else TextLines())
     lines.addFilter(TaskContext())
     logging.basicConfig(handlers=[lines])
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every start and stop
+    for name, level in QUIETER.items():
+        logging.getLogger(name).setLevel(level)
     set_up_audit(audit_file)
 
 

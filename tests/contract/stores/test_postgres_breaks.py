@@ -78,9 +78,11 @@ async def test_ended_sessions_are_replaced_and_what_was_missed_is_read(postgres_
 
 
 async def test_a_killed_server_that_comes_back_has_lost_nothing_confirmed(
-    own_cluster: Cluster,
+    own_cluster: Cluster, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Ours: kill -9 of PostgreSQL under 8 callers, who wait for it; each task is there once."""
+    """Ours: kill -9 of PostgreSQL under 8 callers, who wait for it; each task is there once. The
+    log says once that it is away, and once that it is back."""
+    caplog.set_level(logging.INFO, "awhile.stores.postgres")
     url = own_cluster.url()
     confirmed: set[str] = set()
     over = anyio.Event()
@@ -118,6 +120,9 @@ async def test_a_killed_server_that_comes_back_has_lost_nothing_confirmed(
         assert kept == confirmed == reported
         for task_id in confirmed:
             assert kinds(await store.history(task_id)) == ["Created"]
+    told = [one.message for one in caplog.records if one.name == "awhile.stores.postgres"]
+    assert len([one for one in told if "cannot be reached" in one and "Trying on" in one]) == 1
+    assert len([one for one in told if "answers again" in one]) == 1
 
 
 async def test_a_server_that_stays_away_is_named_and_nothing_hangs(

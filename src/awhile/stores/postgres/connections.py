@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import random
 import re
 import time
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from awhile.stores.postgres.address import Address
+
+logger = logging.getLogger("awhile.stores.postgres")
 
 T = TypeVar("T")
 Raw = psycopg.AsyncConnection[tuple[Any, ...]]
@@ -79,6 +82,8 @@ class Connections:
         self.prepare = False
         """Whether statements are prepared: only where a connection is known to reach one session,
         and not one after the other through a pooler."""
+        self._away_since: float | None = None
+        """Since when the server cannot be reached, as `time.monotonic` counts; None: it can."""
         self._context = adapters()
         self._sql = _statements(address)
         self._pool = AsyncConnectionPool[Raw](
@@ -174,16 +179,26 @@ class Connections:
         async with self._pool.connection() as on:
             on.prepare_threshold = 0 if self.prepare else None
             with anyio.move_on_after(ANSWER_SECONDS):
-                return await act(on)
+                answer = await act(on)
+                self._tell_of_return()
+                return answer
             await on.close()
             raise TimeoutError(f"no answer for {ANSWER_SECONDS:.0f} s")
 
     async def pause(self, error: Exception, tries: int) -> None:
         """After a failure: have the pool look at its connections, and back off (with jitter)."""
         if is_lost(error) and not isinstance(error, PoolTimeout):
+            if self._away_since is None:
+                self._away_since = time.monotonic()
+                logger.warning("%s Trying on.", explain(error, self.address))
             with contextlib.suppress(psycopg.Error), anyio.move_on_after(2):
                 await self._pool.check()
         await anyio.sleep(random.uniform(0.5, 1) * min(0.01 * 2**tries, 1.0))  # noqa: S311
+
+    def _tell_of_return(self) -> None:
+        if self._away_since is not None:
+            seconds, self._away_since = time.monotonic() - self._away_since, None
+            logger.info("The store %r answers again, %.1f s later.", self.address.shown, seconds)
 
 
 __all__ = ["ANSWER_SECONDS", "GIVE_UP_SECONDS", "Connections", "Raw", "in_schema"]
