@@ -7,16 +7,17 @@ engine's lock-down first and its `check` second; nothing runs that did not pass 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 import anyio.to_thread
 
 from awhile.ask.answer.statements import Statement, Statements
+from awhile.ask.engines.parameters import typed
 from awhile.ask.translators.contract import QuestionBack, Refusal, Sql
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import date
 
     from awhile.ask.engines.contract import Budget, Engine, OnStopped, Progress, QueryResult
@@ -70,9 +71,17 @@ class Answerer:
         self._today = today
 
     async def question(
-        self, text: str, *, run_id: str, report: Report, on_stopped: OnStopped
+        self,
+        text: str,
+        *,
+        run_id: str,
+        report: Report,
+        on_stopped: OnStopped,
+        principal: str | None = None,
     ) -> Answered | QuestionBack | Refusal:
         """Answer a question in plain language, ask one back, or say what was not understood.
+
+        `principal` is who asks: where the engine can, the query runs with that person's rights.
 
         Raises:
             EngineError: the query could not be run to its end; its text is for the person.
@@ -92,23 +101,37 @@ class Answerer:
             confidence=translation.confidence,
             translator=type(self._translator).__name__,
         )
-        return await self._run(statement, run_id, report, on_stopped)
+        return await self._run(statement, run_id, report, on_stopped, principal)
 
     async def sql(
-        self, sql: str, *, run_id: str, report: Report, on_stopped: OnStopped
+        self,
+        sql: str,
+        *,
+        run_id: str,
+        report: Report,
+        on_stopped: OnStopped,
+        parameters: Mapping[str, Any] | None = None,
+        principal: str | None = None,
     ) -> Answered:
-        """Run one SELECT that a person or a model wrote.
+        """Run one SELECT that a person or a model wrote, with values for its `:names`.
 
         Raises:
             EngineError: it was refused, or could not be run to its end.
         """
-        return await self._run(Statement(sql=sql), run_id, report, on_stopped)
+        statement = Statement(sql=sql, parameters=dict(parameters or {}))
+        return await self._run(statement, run_id, report, on_stopped, principal)
 
     async def _run(
-        self, statement: Statement, run_id: str, report: Report, on_stopped: OnStopped
+        self,
+        statement: Statement,
+        run_id: str,
+        report: Report,
+        on_stopped: OnStopped,
+        principal: str | None,
     ) -> Answered:
         self._statements.save(run_id, statement)
-        self._engine.check(statement.sql)
+        values = typed(statement.parameters)
+        self._engine.check(statement.sql, values)
 
         def tell(at: Progress) -> None:
             if at.stage == "waiting":
@@ -124,6 +147,8 @@ class Answerer:
             budget=self._budget,
             destination=self._results.draft(run_id),
             on_stopped=on_stopped,
+            parameters=values,
+            principal=principal,
         )
         kept = self._results.keep(run_id, result.path)
         return Answered(statement, replace(result, path=kept))

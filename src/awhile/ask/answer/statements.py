@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from awhile.ask.translators.contract import Meaning
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -27,6 +28,8 @@ class Statement:
     meanings: tuple[Meaning, ...] = ()
     confidence: str | None = None
     translator: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Values of the SQL's `:names`, as they were given."""
 
 
 class Statements:

@@ -67,6 +67,15 @@ Sql = Annotated[
         max_length=model.LONGEST_SQL,
     ),
 ]
+Parameters = Annotated[
+    dict[str, model.ParameterValue] | None,
+    Field(
+        description="Values for the :names in the SQL, which are bound and never pasted: a text, a "
+        "number, true, false or null; or, for another type, an object such as "
+        '{"type": "date", "value": "2025-01-01"} '
+        "(types: text, integer, decimal, number, date, timestamp).",
+    ),
+]
 RequestKey = Annotated[
     str | None,
     Field(
@@ -145,7 +154,11 @@ def build_server(
         run_id = _id_of(run)
         try:
             came_to = await answerer.question(
-                question, run_id=run_id, report=run.report, on_stopped=_proof(run)
+                question,
+                run_id=run_id,
+                report=run.report,
+                on_stopped=_proof(run),
+                principal=run.owner,
             )
         except EngineError as error:
             return shapes.failed(run_id, question, statements.load(run_id), error)
@@ -160,13 +173,18 @@ def build_server(
     @mcp.tool()
     @query
     async def run_sql(
-        sql: Sql, run: Run, request_key: RequestKey = None
+        sql: Sql, run: Run, parameters: Parameters = None, request_key: RequestKey = None
     ) -> Annotated[CallToolResult, model.AnswerModel]:
         """Run one SELECT. Anything that could change data or reach files is refused."""
         run_id = _id_of(run)
         try:
             answered = await answerer.sql(
-                sql, run_id=run_id, report=run.report, on_stopped=_proof(run)
+                sql,
+                run_id=run_id,
+                report=run.report,
+                on_stopped=_proof(run),
+                parameters=parameters,
+                principal=run.owner,
             )
         except EngineError as error:
             return shapes.failed(run_id, None, statements.load(run_id), error)

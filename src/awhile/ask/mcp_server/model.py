@@ -17,6 +17,10 @@ LONGEST_SQL = 100_000
 """Characters of a SQL text."""
 
 
+ParameterValue = str | int | float | bool | dict[str, str] | None
+"""A value for a `:name`; an object names the type of its text."""
+
+
 class ColumnModel(BaseModel):
     """One column: its name as the query gave it, and the engine's type."""
 
@@ -74,6 +78,9 @@ class AnswerModel(BaseModel):
     run_id: str
     question: str | None = None
     sql: str | None = None
+    parameters: dict[str, ParameterValue] | None = Field(
+        default=None, description="The values of the SQL's :names, where it has any."
+    )
     reading: str | None = None
     meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
     confidence: str | None = None

@@ -40,6 +40,7 @@ def answered(run_id: str, came_to: Answered, first: Page) -> CallToolResult:
             run_id=run_id,
             question=statement.question,
             sql=statement.sql,
+            parameters=dict(statement.parameters) or None,
             reading=statement.reading,
             meanings=[
                 model.MeaningModel(words=one.words, meaning=one.meaning)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from awhile.ask.translators.dialects import written
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.figures import table_words
 from awhile.ask.translators.intent import (
@@ -51,7 +52,7 @@ def compile_intent(intent: Intent, schema: Schema, joins: Joins) -> str:
         tree = Lists(schema, joins).listing(intent)
     else:
         tree = Lists(schema, joins).pairs(intent)
-    return tree.sql(dialect=schema.dialect, pretty=True)
+    return written(tree, schema.dialect)
 
 
 class _Figures(Sources):
