@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import contextmanager
-from threading import Condition, Event
+from contextlib import contextmanager, suppress
+from threading import Condition
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
@@ -165,6 +165,41 @@ class SyncHandle:
         self._waits.until(lambda: self._handle.answer(responses))
 
 
+class _Leaving:
+    """Ends one wait in the client's thread, where alone it is known whether it has begun.
+
+    The thread that waits may be interrupted anywhere, also before it was handed the wait's future
+    (seen under load: what ran on then was in the way of the next thing asked of the client).
+    """
+
+    def __init__(self) -> None:
+        self._left = False
+        self._open: tuple[anyio.CancelScope, anyio.Event] | None = None
+
+    @contextmanager
+    def left_open(self) -> Generator[None]:
+        """The wait: cancelled by `leave`, and not begun after it."""
+        if self._left:
+            raise LocalError("The wait was left before it began. Nothing was asked of the server.")
+        over = anyio.Event()
+        try:
+            with anyio.CancelScope() as scope:
+                self._open = scope, over
+                yield
+        finally:
+            self._open = None
+            over.set()
+
+    async def leave(self) -> None:
+        """Have it cancelled, and return once it is over; after `LEAVE_SECONDS` in any case."""
+        self._left = True
+        if self._open is not None:
+            scope, over = self._open
+            scope.cancel()
+            with anyio.move_on_after(LEAVE_SECONDS):
+                await over.wait()
+
+
 class _Waits:
     """Threads that wait for the client's thread, and meanwhile answer what it asks."""
 
@@ -175,17 +210,15 @@ class _Waits:
 
     def until(self, begin: Callable[[], Awaitable[T]]) -> T:
         """What ``begin`` comes to, in the client's thread."""
-        over = Event()
+        leaving = _Leaving()
 
         async def run() -> T:
-            try:
+            with leaving.left_open():
                 return await begin()
-            finally:
-                over.set()
 
-        future = self._portal.start_task_soon(run)
-        future.add_done_callback(self._stir)
         try:
+            future = self._portal.start_task_soon(run)
+            future.add_done_callback(self._stir)
             while True:
                 with self._stirred:
                     self._stirred.wait_for(lambda: future.done() or self._questions)
@@ -194,8 +227,8 @@ class _Waits:
                     question = self._questions.popleft()
                 question()
         except BaseException:  # Ctrl-C ends the wait there too, before anything else is asked of it
-            if future.cancel():
-                over.wait(LEAVE_SECONDS)
+            with suppress(RuntimeError):  # the client's thread has ended, and all that ran there
+                self._portal.call(leaving.leave)
             raise
 
     def asker(self, ask: OnInputSync | None) -> OnInput | None:

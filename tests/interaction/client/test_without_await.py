@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import BlockingPortal
 from mcp_types import TextContent
 
 from awhile.client import CancelOutcome, Ledger, State, connect_sync
@@ -137,3 +138,29 @@ with connect_sync({url!r}, ledger=Ledger({str(ledger.path)!r})) as server:
     [entry] = ledger.entries()
     with connect_sync(url, ledger=ledger) as server:
         assert server.resume(entry.task_id).result(timeout_seconds=20).is_error is False
+
+
+@pytest.mark.parametrize("handed_over", [True, False])
+def test_ctrl_c_while_a_wait_is_being_begun_leaves_nothing_behind(
+    url: str, monkeypatch: pytest.MonkeyPatch, handed_over: bool
+) -> None:
+    """Ours: the interrupt may come before the thread has been given the wait's future."""
+    begin, begun = BlockingPortal.start_task_soon, list[object]()
+
+    def interrupt(portal: BlockingPortal, *args: Any, **options: Any) -> Any:
+        begun.append(args)
+        if len(begun) != 2:  # the first has news at once; the second waits for more
+            return begin(portal, *args, **options)
+        if handed_over:
+            begin(portal, *args, **options)
+        raise KeyboardInterrupt
+
+    with connect_sync(url, ledger=None) as server:
+        handle = server.start("delete", {"file": "a.txt"})
+        for now in handle.watch():
+            if now.state is State.NEEDS_INPUT:
+                break
+        monkeypatch.setattr(BlockingPortal, "start_task_soon", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            list(handle.watch())
+        assert handle.cancel() is CancelOutcome.CANCELLED
