@@ -10,6 +10,8 @@ the same.
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio
@@ -31,9 +33,12 @@ from mcp_types import (
 
 from awhile.errors import AwhileError
 from awhile.server.audit import note
+from awhile.server.principal import ANONYMOUS
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_detailed
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.subscriptions import SubscriptionBus
     from mcp.shared.subscriptions import ServerEvent
@@ -48,6 +53,10 @@ METHOD = "subscriptions/listen"
 
 TASKS_PER_STREAM = 1000
 """How many tasks one stream may follow; a longer list is refused (source: ours)."""
+
+SHARE_OF_ONE_CALLER = 4
+"""One caller with a token gets at most one in so many of the streams: nobody can take them all.
+Callers without one are one principal, however many they are, and have no such bound."""
 
 FAREWELL_SECONDS = 1.0
 """How long a client that does not read may hold up the end of its stream."""
@@ -65,6 +74,8 @@ class Listening:
         self._calls = calls
         self._bus = bus
         self._streams: set[_Stream] = set()
+        self._open = Counter[str]()
+        """How many streams each caller has, from before their tasks are looked up."""
         self._closed = False
 
     async def serve(
@@ -75,7 +86,7 @@ class Listening:
         Raises:
             MCPError: -32601 if nothing of what is asked for is ever published here; -32021 if tasks
                 are asked for without the extension; -32602 for a list that is not one of strings;
-                -32603 for one stream too many.
+                -32603 for one stream too many, of all or of one caller.
         """
         most = self._calls.waiting.listen_streams
         params = SubscriptionsListenRequestParams.model_validate(ctx.params or {}, by_name=False)
@@ -84,17 +95,39 @@ class Listening:
             raise MCPError(code=METHOD_NOT_FOUND, message="Method not found", data=METHOD)
         if wanted is not None:
             require_client_extension(ctx, EXTENSION_ID)
-        if len(self._streams) >= most:
-            raise MCPError(
-                code=INTERNAL_ERROR,
-                message=f"There are {most} open listen streams already, and no more are served. "
-                "Close one, or poll.",
-            )
-        task_ids = [one for one in wanted or () if await _is_theirs(self._calls, ctx, one)]
         owner = self._calls.principal(ctx)
+        with self._counted(owner, most):
+            stream = await self._serve(ctx, owner, params.notifications, wanted or ())
+        return {"resultType": "complete", "_meta": stream.meta}
+
+    @contextmanager
+    def _counted(self, owner: str, most: int) -> Generator[None]:
+        """Count one stream more, if there may be one more."""
+        share = most if owner == ANONYMOUS else max(1, most // SHARE_OF_ONE_CALLER)
+        if self._open.total() >= most:
+            raise _too_many(f"There are {most} open listen streams already")
+        if self._open[owner] >= share:
+            raise _too_many(f"This caller has {share} open listen streams already")
+        self._open[owner] += 1
+        try:
+            yield
+        finally:
+            self._open[owner] -= 1
+            if not self._open[owner]:
+                del self._open[owner]
+
+    async def _serve(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        owner: str,
+        wanted: SubscriptionFilter,
+        listed: Sequence[str],
+    ) -> _Stream:
+        """One stream, served to its end."""
+        task_ids = [one for one in listed if await _is_theirs(self._calls, ctx, one)]
         for task_id in task_ids:
             note("listened", owner=owner, how=METHOD, task_id=task_id)
-        stream = _Stream(ctx, self._calls, self._bus, params.notifications, task_ids)
+        stream = _Stream(ctx, self._calls, self._bus, wanted, task_ids)
         self._streams.add(stream)
         if self._closed:
             stream.closing.set()
@@ -103,7 +136,7 @@ class Listening:
                 await stream.serve(self._calls.waiting.listen_seconds)
         finally:
             self._streams.discard(stream)
-        return {"resultType": "complete", "_meta": stream.meta}
+        return stream
 
     @property
     def count(self) -> int:
@@ -211,6 +244,12 @@ class _Stream:
         await self._ctx.session.send_notification(
             notification, related_request_id=self._ctx.request_id
         )
+
+
+def _too_many(what: str) -> MCPError:
+    return MCPError(
+        code=INTERNAL_ERROR, message=f"{what}, and no more are served. Close one, or poll."
+    )
 
 
 async def _is_theirs(calls: Calls, ctx: ServerRequestContext[Any, Any], task_id: str) -> bool:

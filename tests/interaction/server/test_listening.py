@@ -7,7 +7,7 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.subscriptions import SubscriptionLost
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.subscriptions import ResourceUpdated, ToolsListChanged
 
@@ -300,6 +301,32 @@ async def test_one_stream_too_many_is_refused_until_another_ends(tmp_path: Path)
                     message = await anext(stream.messages)
                     if "error" not in message:
                         break
+
+
+async def test_one_caller_cannot_take_all_the_streams(tmp_path: Path) -> None:
+    """Ours: a caller gets a quarter of them; the others are served as before."""
+
+    def caller(ctx: ServerRequestContext[Any, Any]) -> str:
+        assert ctx.request is not None
+        return ctx.request.headers["x-caller"]
+
+    app = App(tmp_path / "tasks.db", listen_streams=8, principal=caller)
+    wanted: Json = {"notifications": {"taskIds": ["x"]}}
+    kept_open: list[AsyncIterator[Json]] = []
+    async with app.serving() as peer, AsyncExitStack() as streams:
+
+        async def opened(name: str) -> Json:
+            request = peer.request("subscriptions/listen", wanted, headers={"x-caller": name})
+            _, messages = await streams.enter_async_context(peer.opened(request))
+            kept_open.append(messages)
+            return await anext(messages)
+
+        for _ in range(2):
+            assert "error" not in await opened("ada")
+        refused = (await opened("ada"))["error"]
+        assert refused["code"] == INTERNAL_ERROR
+        assert "This caller has 2 open listen streams already" in refused["message"]
+        assert "error" not in await opened("bob")
 
 
 async def test_every_stream_ends_with_its_result_when_the_server_stops(app: App) -> None:

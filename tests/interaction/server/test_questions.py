@@ -150,8 +150,8 @@ def ordering(app: App) -> None:
 async def test_an_answer_that_does_not_fit_its_form_is_refused_and_says_which_field(
     app: App, content: Json, words: str
 ) -> None:
-    """Spec: client/elicitation: "Servers SHOULD validate received data matches the requested
-    schema". Ours: nothing of the call is kept, and the body goes on waiting."""
+    """Ours (client/elicitation: "Servers SHOULD validate received data matches the requested
+    schema"): nothing of the call is kept, and the body goes on waiting."""
     ordering(app)
     async with app.serving() as peer:
         task_id = await peer.start("order")
