@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -23,6 +24,7 @@ from awhile.errors import StoreError
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.operated import OURS, TellsOfLost
 from awhile.stores.rows import check_text, encode
+from awhile.tasks import StoppedHow
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from awhile.stores.contract import Kept, Store
     from awhile.stores.operated import Notice, Overview
     from awhile.tasks import Event, Status, TaskRecord
+
+logger = logging.getLogger(__name__)
 
 Redact = Callable[[str, Any], Any]
 """Given what it is (``arguments``, ``context``, ``result``, ``error``, ``request``, ``response``,
@@ -73,6 +77,11 @@ def sealed(store: Store, codec: Codec | None = None, *, redact: Redact | None = 
     What was kept unsealed before is read as it is; it is sealed when it is next written.
     """
     return cast("Store", Sealed(store, codec, redact))
+
+
+def is_sealed(value: Mapping[str, Any]) -> bool:
+    """Whether this is what was kept instead of a value: who reads it has not the key."""
+    return set(value) == {_KEY}
 
 
 def without_seals(text: str) -> str:
@@ -158,8 +167,25 @@ class Sealed:
         return [replace(one, fields=self._open(one.fields, task_id)) for one in found]
 
     async def claim(self, **asked: Any) -> Sequence[TaskRecord]:
-        """See `Store.claim`."""
-        return [self._opened(one) for one in await self.inner.claim(**asked)]
+        """See `Store.claim`. What cannot be read here is left to who has the key.
+
+        Raises:
+            StoreError: nothing of what could be taken can be read.
+        """
+        readable: list[TaskRecord] = []
+        unreadable: StoreError | None = None
+        for one in await self.inner.claim(**asked):
+            try:
+                readable.append(self._opened(one))
+            except StoreError as error:  # held by nobody, it would count as lost with its worker
+                unreadable = error
+                back = ev.Released(generation=one.generation, how=StoppedHow.NEVER_STARTED)
+                await self.inner.append(one.task_id, back, asked["at_ms"])
+        if unreadable is not None:
+            if not readable:
+                raise unreadable
+            logger.error("%s", unreadable)
+        return readable
 
     async def unclaimed(self, **asked: Any) -> Sequence[TaskRecord]:
         """See `Store.unclaimed`."""
@@ -175,9 +201,14 @@ class Sealed:
         )
 
     async def take_notices(self, **asked: Any) -> Sequence[Notice]:
-        """See `Notifies.take_notices`."""
+        """See `Notifies.take_notices`. One that cannot be read here says as much as it can."""
         taken: Sequence[Notice] = await cast("Any", self.inner).take_notices(**asked)
-        return [replace(one, record=self._opened(one.record)) for one in taken]
+        told: list[Notice] = []
+        for one in taken:
+            with suppress(StoreError):
+                one = replace(one, record=self._opened(one.record))
+            told.append(one)
+        return told
 
     # --- on the way in --------------------------------------------------------------------
 
@@ -309,7 +340,7 @@ class Sealed:
             return [self._open(one, about) for one in cast("list[Any]", value)]
         if isinstance(value, Mapping):
             parts = cast("Mapping[str, Any]", value)
-            if set(parts) == {_KEY}:
+            if is_sealed(parts):
                 return self._unseal(str(parts[_KEY]), about)
             return {key: self._open(one, about) for key, one in parts.items()}
         return value
@@ -325,4 +356,4 @@ class Sealed:
         )
 
 
-__all__ = ["Codec", "Redact", "Sealed", "sealed", "without_seals"]
+__all__ = ["Codec", "Redact", "Sealed", "is_sealed", "sealed", "without_seals"]

@@ -154,6 +154,34 @@ async def test_keys_are_changed_one_after_the_other(store_url: str) -> None:
         assert await store.get(ids[2]) is not None
 
 
+async def test_what_a_worker_cannot_read_stays_for_one_that_can(store_url: str) -> None:
+    """Ours: it was taken and dropped with all that was taken beside it, and counted as lost."""
+    asked: dict[str, Any] = {
+        "worker": "w",
+        "tools": ["report"],
+        "at_ms": AT,
+        "until_ms": AT + 9,
+        "limit": 9,
+    }
+    async with (
+        sealed(open_store(store_url), CODEC) as ours,
+        sealed(open_store(store_url), AesGcm({"k2": NEW})) as other,
+    ):
+        assert isinstance(other, Notifies)
+        await other.note_endings()
+        one = await ours.create(task(arguments={"q": SECRET}))
+        with pytest.raises(StoreError, match="sealed under a key that is not here"):
+            await other.claim(**asked)
+        two = await other.create(task(arguments={"q": SECRET}))
+        assert [each.task_id for each in await other.claim(**asked)] == [two.task_id]
+        [taken] = await ours.claim(**asked)
+        assert (taken.task_id, taken.attempt) == (one.task_id, 1)
+        done = ev.Completed(generation=taken.generation, result=DONE)
+        await ours.append(one.task_id, done, AT + 5)
+        [notice] = await other.take_notices(at_ms=AT + 9, until_ms=AT + 99)
+        assert notice.record.task_id == one.task_id
+
+
 async def test_what_was_sealed_for_one_task_is_not_taken_for_anothers(store_url: str) -> None:
     """Ours: whoever can write the store cannot move contents between tasks, or change them."""
     async with sealed(open_store(store_url), CODEC) as store:
