@@ -26,6 +26,10 @@ _KINDS: dict[str, ColumnKind] = {
     "UBIGINT": "integer",
     "UHUGEINT": "integer",
     "BIGNUM": "integer",
+    "INT2": "integer",
+    "INT4": "integer",
+    "INT8": "integer",
+    "MEDIUMINT": "integer",
     "DECIMAL": "number",
     "NUMERIC": "number",
     "DOUBLE": "number",
@@ -34,6 +38,11 @@ _KINDS: dict[str, ColumnKind] = {
     "VARCHAR": "text",
     "TEXT": "text",
     "CHARACTER": "text",
+    "CHAR": "text",
+    "NCHAR": "text",
+    "NVARCHAR": "text",
+    "CLOB": "text",
+    "CITEXT": "text",
     "ENUM": "text",
     "UUID": "text",
     "DATE": "date",
@@ -42,8 +51,10 @@ _KINDS: dict[str, ColumnKind] = {
     "TIMESTAMP_MS": "timestamp",
     "TIMESTAMP_NS": "timestamp",
     "TIMESTAMPTZ": "timestamp",
+    "DATETIME": "timestamp",
     "TIME": "time",
     "BOOLEAN": "boolean",
+    "BOOL": "boolean",
 }
 
 

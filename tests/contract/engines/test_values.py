@@ -54,3 +54,14 @@ async def test_d9_a_truncated_result_says_so_on_every_page(runner: Runner) -> No
     got = page(result.path, 490, 100)
     assert (got.row_count, got.truncated, len(got.rows)) == (500, True, 10)
     assert page(result.path, 0, 1, (0, True)).truncated
+
+
+async def test_d10_numbers_kept_as_text_are_sorted_as_numbers(
+    case: EngineCase, shop: Runner
+) -> None:
+    sql = "SELECT unit_price, 9007199254740990 + product_id FROM products WHERE product_id < 8"
+    result = await shop.run(sql)
+    prices = [float(str(row[0])) for row in page(result.path, 0, 9, (0, False)).rows]
+    assert prices == sorted(prices)
+    ids = [int(str(row[1])) for row in page(result.path, 0, 9, (1, True)).rows]
+    assert ids == [9007199254740990 + key for key in range(7, 0, -1)]

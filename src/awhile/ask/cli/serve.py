@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from awhile.ask.cli.folder import DataFolder, served_by
 from awhile.ask.engines.contract import Budget
@@ -20,7 +21,7 @@ from awhile.ask.mcp_server.build import build_server
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.cli.deploy import operating_of
-from awhile.cli.screen import err, say
+from awhile.cli.screen import err, say, visible
 from awhile.cli.settings import Effective, Settings
 from awhile.errors import SettingsError
 from awhile.server.http import refuse_strangers, serve_http
@@ -126,7 +127,10 @@ async def _opened(settings: Settings, database: str) -> Engine:
         )
         await engine.open()
     except DatabaseNotOpened as error:
-        raise SettingsError(f"The database cannot be asked: {error}.") from error
+        why, _, statements = str(error).partition("\n\n")
+        for line in statements.splitlines():  # SQL that makes a fit role, to be copied
+            err().print(Text(visible(line)), soft_wrap=True, highlight=False)
+        raise SettingsError(f"The database cannot be asked: {why}.") from error
     return engine
 
 

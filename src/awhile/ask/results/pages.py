@@ -32,7 +32,10 @@ _SORT_MEMORY = "1GB"
 _TIME = re.compile(r"(\d\d:\d\d:\d\d)(?:\.(\d+))?")
 _FRACTION_DIGITS = {"TIMESTAMP_S": 0, "TIMESTAMP_MS": 3, "TIMESTAMP_NS": 9, "TIME_NS": 9}
 _STORED_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "INTERVAL", "TIME WITH TIME ZONE", "BIT")
-"""Types that a result keeps as text and that do not sort as text."""
+"""Types of DuckDB's that a result keeps as text and that do not sort as text."""
+_NUMBERS = re.compile(r"(ANY|NUM|DEC|(TINY|SMALL|MEDIUM|BIG)?INT|REAL|DOUBLE|FLOAT)")
+"""Types whose values other engines' results keep as text, all digits of them. `ANY` (SQLite's
+columns that hold this and that) sorts as SQLite does: numbers first."""
 
 _sorting = threading.Lock()
 """One sort at a time: each may use a gigabyte, and two of one file would both write it."""
@@ -149,8 +152,8 @@ def _sorted_copy(path: Path, columns: tuple[Column, ...], position: int, descend
         with pq.ParquetFile(path) as file:
             name = '"' + file.schema_arrow.names[position].replace('"', '""') + '"'
             is_text = pa.types.is_string(file.schema_arrow.field(position).type)
-        kind = columns[position].type
-        key = f"TRY_CAST({name} AS {kind})" if is_text and kind in _STORED_AS_TEXT else name
+        keys = _sort_keys(name, columns[position].type) if is_text else [name]
+        order = ", ".join(f"{key} {direction} NULLS LAST" for key in keys)
         part = copy.with_name(f"{copy.name}.{uuid4().hex}.part")
         spill = copy.with_name(f"{copy.name}.{uuid4().hex}.spill.part")
         try:
@@ -158,7 +161,7 @@ def _sorted_copy(path: Path, columns: tuple[Column, ...], position: int, descend
                 connection.execute(f"SET memory_limit = '{_SORT_MEMORY}'; SET TimeZone = 'UTC'")
                 connection.execute(
                     f"COPY (SELECT * FROM read_parquet({_literal(path)}) "  # noqa: S608 - quoted
-                    f"ORDER BY {key} {direction} NULLS LAST, file_row_number) "
+                    f"ORDER BY {order}, file_row_number) "
                     f"TO {_literal(part)} "
                     f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_GROUP_ROWS})"
                 )
@@ -166,6 +169,16 @@ def _sorted_copy(path: Path, columns: tuple[Column, ...], position: int, descend
         finally:
             part.unlink(missing_ok=True)
     return copy
+
+
+def _sort_keys(name: str, kind: str) -> list[str]:
+    """What a column of texts is sorted by."""
+    if kind in _STORED_AS_TEXT:
+        return [f"TRY_CAST({name} AS {kind})"]
+    if _NUMBERS.match(kind) and not kind.endswith("]"):
+        # Roughly first, for every size; then all digits of those that are near one another.
+        return [f"TRY_CAST({name} AS DOUBLE)", f"TRY_CAST({name} AS DECIMAL(38, 10))", name]
+    return [name]
 
 
 def _literal(path: Path) -> str:

@@ -6,6 +6,7 @@ becomes 30 days, no date before Christ) never see them.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -76,6 +77,8 @@ class Server:
         message = (said or b"").decode(errors="replace").strip()
         if state is not None and state.decode() == _CANCELED and "user request" in message:
             raise Stopped
+        if self._raw.status == pq.ConnStatus.BAD:
+            raise QueryError(f"the server ended the connection: {_first(self._raw.error_message)}")
         hint = result.error_field(pq.DiagnosticField.MESSAGE_HINT)
         if hint:
             message = f"{message} ({hint.decode(errors='replace')})"
@@ -164,7 +167,15 @@ def _why(address: Address, said: str) -> str:
 
 
 def _last(said: str) -> str:
-    return (said.strip().splitlines() or [""])[-1].rpartition("FATAL:")[2].strip()
+    """The last thing that went wrong, without where it was tried."""
+    lines = [line for line in said.splitlines() if line.strip() and not line.startswith("\t")]
+    return re.split(r"FATAL:|failed:", lines[-1] if lines else "no reason is known")[-1].strip()
+
+
+def _first(said: bytes) -> str:
+    """The first thing that went wrong: what follows is only that the connection is gone."""
+    lines = said.decode(errors="replace").strip().splitlines()
+    return lines[0].removeprefix("FATAL:").strip() if lines else "no reason is known"
 
 
 def _text(value: bytes | None) -> str | None:

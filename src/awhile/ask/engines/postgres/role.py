@@ -23,7 +23,7 @@ SELECT r.rolname,
          SELECT CASE WHEN m.rolsuper THEN 'membership in the superuser ' ELSE 'membership in ' END
                 || m.rolname
          FROM pg_catalog.pg_roles AS m
-         WHERE m.oid <> r.oid AND pg_catalog.pg_has_role(r.oid, m.oid, 'MEMBER')
+         WHERE m.oid <> r.oid AND NOT r.rolsuper AND pg_catalog.pg_has_role(r.oid, m.oid, 'MEMBER')
            AND (m.rolsuper OR m.rolcreaterole OR m.rolreplication OR m.rolname IN (
              'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program',
              'pg_signal_backend', 'pg_checkpoint', 'pg_maintain', 'pg_write_all_data',
@@ -49,8 +49,8 @@ def check_role(server: Server, database: str) -> None:
         schemas = [str(name) for (name,) in server.rows(_SCHEMAS)] or ["public"]
         raise DatabaseNotOpened(
             f"the role {role!r} can do more than read tables ({powers}), so a query could reach "
-            "files, programs or other roles of the server; connect as one that cannot. This makes "
-            f"one:\n\n{fit_role(database, schemas)}\n"
+            "files, programs or other roles of the server; connect as one that cannot; this "
+            f"SQL makes one\n\n{fit_role(database, schemas)}"
         )
 
 

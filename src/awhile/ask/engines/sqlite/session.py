@@ -29,7 +29,7 @@ from awhile.processes import Link
 
 __all__ = ["SQLiteSettings", "connect", "serve_sqlite"]
 
-_LOCK_WAIT_MS = 5_000
+_LOCK_WAIT_MS = 2_000
 """How long a query waits for somebody who is writing; in WAL mode none has to."""
 _STEPS = 100_000
 """Of SQLite's virtual machine, a millisecond or so, between two looks at whether to stop."""

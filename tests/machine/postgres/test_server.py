@@ -1,0 +1,230 @@
+"""A server of somebody's: who may ask, what a stop leaves there, and what is said when it fails."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import psycopg
+import pytest
+
+from awhile.ask.engines.contract import Budget, Engine
+from awhile.ask.engines.errors import DatabaseNotOpened, EngineError, QueryRefused
+from awhile.ask.engines.postgres.engine import PostgresEngine
+from awhile.ask.results import page
+from checks.postgres import Cluster
+from tests.contract.engines.server import Urls, new_database, running
+from tests.contract.engines.workers import workers
+
+pytestmark = [pytest.mark.anyio, pytest.mark.postgres]
+
+ENDLESS = "SELECT count(*) FROM generate_series(1, 2000000000) AS n WHERE n % 7 = 9"
+
+
+@pytest.fixture
+def urls(postgres_cluster: Cluster) -> Urls:
+    urls = new_database(postgres_cluster)
+    execute(urls.owner, "CREATE TABLE t (x int, who text); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    return urls
+
+
+@pytest.fixture
+async def engine(urls: Urls) -> AsyncGenerator[PostgresEngine]:
+    engine = PostgresEngine(urls.reader)
+    await engine.open()
+    yield engine
+    await engine.close()
+
+
+def execute(url: str, sql: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(sql.encode())
+
+
+async def rows(
+    engine: Engine, sql: str, folder: Path, principal: str | None = None
+) -> list[list[str | None]]:
+    path = folder / f"{secrets.token_hex(4)}.parquet"
+    await engine.run(
+        sql, report=lambda at: None, budget=Budget(), destination=path, principal=principal
+    )
+    return page(path, 0, 100).rows
+
+
+async def not_opened(url: str) -> str:
+    with pytest.raises(DatabaseNotOpened) as error:
+        await PostgresEngine(url).open()
+    return str(error.value)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    with anyio.fail_after(20):
+        while not await anyio.to_thread.run_sync(holds):  # noqa: ASYNC110 - bounded
+            await anyio.sleep(0.02)
+
+
+async def test_d13_a_superuser_is_refused_with_the_sql_for_a_fit_role(urls: Urls) -> None:
+    said = await not_opened(urls.owner)
+    assert "SUPERUSER" in said
+    assert "CREATE ROLE awhile_reader LOGIN" in said
+
+
+@pytest.mark.parametrize(
+    "power",
+    [
+        "ALTER ROLE {role} CREATEROLE",
+        "ALTER ROLE {role} REPLICATION",
+        "ALTER ROLE {role} CREATEDB",
+        "GRANT pg_read_server_files TO {role}",
+        "GRANT pg_write_server_files TO {role}",
+        "GRANT pg_execute_server_program TO {role}",
+    ],
+)
+async def test_d13_a_role_with_powers_is_refused_and_they_are_named(power: str, urls: Urls) -> None:
+    sql = power.format(role=urls.role)
+    execute(urls.owner, sql)
+    assert (sql.split()[-1] if "ALTER" in sql else sql.split()[1]) in await not_opened(urls.reader)
+
+
+async def test_the_sql_that_is_printed_makes_a_role_that_is_taken(urls: Urls) -> None:
+    sql = (await not_opened(urls.owner)).partition("\n\n")[2]
+    role, word = f"fit_{secrets.token_hex(4)}", secrets.token_hex(8)
+    execute(urls.owner, sql.replace("awhile_reader", role).replace("choose one", word))
+    engine = PostgresEngine(urls.reader.replace(urls.role, role, 1).replace(_word(urls), word))
+    await engine.open()
+    assert (await engine.describe()).table("t") is not None
+    await engine.close()
+
+
+def _word(urls: Urls) -> str:
+    return urls.reader.partition("@")[0].rpartition(":")[2]
+
+
+async def test_a_wrong_password_is_said_and_not_shown(urls: Urls) -> None:
+    said = await not_opened(urls.reader.replace(_word(urls), "hunter2"))
+    assert "refused the password" in said
+    assert "hunter2" not in said
+
+
+async def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
+    said = await not_opened("postgresql://me:hunter2@127.0.0.1:1/sales")
+    assert "cannot be reached" in said
+    assert "'sales' at 127.0.0.1:1" in said
+    assert "hunter2" not in said
+
+
+async def test_a_database_that_is_not_there_is_named(urls: Urls) -> None:
+    assert "no such database" in await not_opened(f"{urls.reader}_none")
+
+
+async def test_d4_after_fifty_cancels_at_any_moment_nothing_is_left_on_the_server(
+    engine: PostgresEngine, urls: Urls, tmp_path: Path
+) -> None:
+    for number in range(50):
+        with anyio.move_on_after((number % 10) * 0.003):
+            await rows(engine, ENDLESS, tmp_path)
+    assert await rows(engine, "SELECT x FROM t ORDER BY x", tmp_path) == [["1"], ["2"]]
+    await until(lambda: running(urls.reader) == [])
+
+
+async def test_d4_a_late_cancel_never_meets_the_next_query(urls: Urls, tmp_path: Path) -> None:
+    engine = PostgresEngine(urls.reader, side_by_side=1)
+    await engine.open()
+    for _ in range(15):
+        with anyio.move_on_after(0.02):
+            await rows(engine, ENDLESS, tmp_path)
+        assert await rows(engine, "SELECT 1 FROM pg_catalog.pg_class LIMIT 1", tmp_path) == [["1"]]
+    await engine.close()
+
+
+async def test_d5_an_administrators_kill_ends_the_query_with_the_reason_and_the_pool_heals(
+    engine: PostgresEngine, urls: Urls, tmp_path: Path
+) -> None:
+    async def kill() -> None:
+        await until(lambda: any("FETCH" in each for each in running(urls.reader)))
+        execute(
+            urls.owner,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            f"WHERE usename = '{urls.role}' AND state <> 'idle'",
+        )
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(kill)
+            with pytest.raises(EngineError, match="administrator command"):
+                await rows(engine, ENDLESS, tmp_path)
+    assert await rows(engine, "SELECT count(*) FROM t", tmp_path) == [["2"]]
+
+
+async def test_d3_a_worker_that_does_not_answer_is_killed_and_its_query_ended_on_the_server(
+    urls: Urls, tmp_path: Path
+) -> None:
+    engine = PostgresEngine(urls.reader, grace_seconds=0.3)
+    await engine.open()
+    stopped: list[str] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(
+            lambda: engine.run(
+                ENDLESS,
+                report=lambda at: None,
+                budget=Budget(),
+                destination=tmp_path / "r.parquet",
+                on_stopped=lambda how, seconds: stopped.append(how),
+            )
+        )
+        await until(lambda: any("FETCH" in each for each in running(urls.reader)))
+        for worker in workers():
+            worker.suspend()
+        group.cancel_scope.cancel()
+    assert stopped == ["engine_confirmed"]
+    assert running(urls.reader) == []
+    await engine.close()
+
+
+async def test_a_role_for_each_person_sees_that_persons_rows_alone(
+    urls: Urls, tmp_path: Path
+) -> None:
+    """Row-level security: the database decides, by the role that the person who asks becomes."""
+    anna = f"anna_{secrets.token_hex(4)}"
+    execute(
+        urls.owner,
+        f"CREATE ROLE {anna} NOLOGIN; GRANT {anna} TO {urls.role}; GRANT SELECT ON t TO {anna}; "
+        f"UPDATE t SET who = '{anna}' WHERE x = 2; ALTER TABLE t ENABLE ROW LEVEL SECURITY; "
+        "CREATE POLICY own ON t FOR SELECT USING (who = current_user)",
+    )
+    engine = PostgresEngine(f"{urls.reader}?roles=principal")
+    await engine.open()
+    assert engine.capabilities.principals
+    assert await rows(engine, "SELECT x FROM t", tmp_path, anna) == [["2"]]
+    assert await rows(engine, "SELECT current_user", tmp_path, anna) == [[anna]]
+    for nobody in (None, "postgres", 'x"; RESET ROLE; --'):
+        with pytest.raises(QueryRefused):
+            await rows(engine, "SELECT x FROM t", tmp_path, nobody)
+    await engine.close()
+
+
+async def test_d13_a_function_of_the_databases_own_is_called_only_if_it_is_allowed(
+    engine: PostgresEngine, urls: Urls, tmp_path: Path
+) -> None:
+    execute(
+        urls.owner,
+        "CREATE FUNCTION double(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 2 * $1'; "
+        "CREATE FUNCTION lower(int) RETURNS int LANGUAGE sql AS 'SELECT 0'; "
+        "CREATE FUNCTION peek(t) RETURNS int LANGUAGE sql AS 'SELECT 0'",
+    )
+    for call in ("double(2)", "lower(2)", "t.peek", "(t).peek"):
+        with pytest.raises(QueryRefused):
+            await rows(engine, f"SELECT {call} FROM t", tmp_path)
+    allowing = PostgresEngine(f"{urls.reader}?functions=double")
+    await allowing.open()
+    assert await rows(allowing, "SELECT double(21)", tmp_path) == [["42"]]
+    await allowing.close()
+
+
+async def test_the_planners_estimate_is_known_before_a_query_runs(engine: PostgresEngine) -> None:
+    estimate = await engine.estimate("SELECT * FROM generate_series(1, 5000) AS n")
+    assert estimate is not None
+    assert (estimate.rows, estimate.cost > 0) == (5000, True)
