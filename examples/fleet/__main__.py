@@ -30,19 +30,22 @@ def store_url() -> Generator[str]:
             print("The store is the one that AWHILE_STORE names.", flush=True)
         elif binaries():
             url = stack.enter_context(Cluster()).url()
-            print("The store is a PostgreSQL of its own, gone at the end.", flush=True)
+            print(f"The store is a PostgreSQL of its own, gone at the end: {url}", flush=True)
         else:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="awhile-fleet-"))
             url = f"sqlite:///{folder}/tasks.db"
-            print("The store is a SQLite file of its own, gone at the end.", flush=True)
+            print(f"The store is a SQLite file of its own, gone at the end: {url}", flush=True)
         yield url
 
 
 async def run(kind: str, name: str, store: str, *more: str) -> None:
     """One process, from its start to its end."""
-    command = [sys.executable, "-m", "awhile.cli.main", kind, MODULE, "--store", store, *more]
+    command = [sys.executable, "-m", "awhile.cli.main", kind, MODULE, *more]
+    environment = {**os.environ, "AWHILE_STORE": store}  # a flag would show its password to others
     # In a session of its own, so that Ctrl-C reaches it once, and from here.
-    async with await anyio.open_process(command, stderr=None, start_new_session=True) as process:
+    async with await anyio.open_process(
+        command, stderr=None, start_new_session=True, env=environment
+    ) as process:
         try:
             assert process.stdout is not None
             url = (await process.stdout.receive()).decode().strip()
