@@ -90,6 +90,8 @@ class Place:
         """A command while it runs at a terminal of that width."""
         pid, descriptor = pty.fork()
         if pid == 0:
+            # Ignored where the tests run in a script's background, and so by whom they start.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execvpe(AWHILE[0], [*AWHILE, *arguments], self.environment)  # noqa: S606
         fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         terminal = Terminal(pid, descriptor)
