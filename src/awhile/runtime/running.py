@@ -134,6 +134,11 @@ class Running:
         self._turn.ring()
         self._beside.start("stop", self._climb)
 
+    @property
+    def draining(self) -> bool:
+        """Whether this process stops, and the body with it."""
+        return self._draining
+
     def drain(self) -> None:
         """Stop the body because this process stops: its row goes back, or says so."""
         self._draining = True

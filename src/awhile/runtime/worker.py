@@ -191,6 +191,19 @@ class Worker:
             while running := next(iter(self._all), None):
                 await running.gone.wait()
 
+    async def halt(self, seconds: float) -> None:
+        """Claim nothing more, stop what runs here, and wait for it, so many seconds at most.
+
+        Leaving `running` then waits for the rest only as long as stopping takes.
+        """
+        self._claims = False
+        self._drain_seconds = max(0.0, min(self._drain_seconds, STOP_SECONDS) - seconds)
+        for running in list(self._all):
+            running.drain()
+        with anyio.move_on_after(seconds):
+            for running in list(self._all):
+                await running.gone.wait()
+
     @property
     def bodies(self) -> int:
         """How many bodies run here."""

@@ -8,7 +8,7 @@ progress, for as long as hosts do (`awhile.server.companions`), or as it takes.
 
 from __future__ import annotations
 
-import contextlib
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from awhile.server.asking import with_forms
 from awhile.server.audit import asked
 from awhile.server.companions import has_form, still_running
 from awhile.server.elsewhere import answered_before
-from awhile.server.endings import answer, answer_from, ending_of
+from awhile.server.endings import answer, answer_from, ending_of, server_stopped
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
 from awhile.server.params import unobserved_ms
 from awhile.server.program import kept_of_request
@@ -122,13 +122,19 @@ class Call:
             return await self._concluded(await self._await_task(await self._submit(row)))
         if not self.calls.works_here and self.options.task_support != "forbidden":
             return await self._elsewhere(row)
+        closing, patience = self.calls.closing, self._patience()
+        if closing.handing_over.has_come and patience is None:
+            raise server_stopped()
         body = self._body(self.ctx.protocol_version)
         owner = self.calls.principal(self.ctx)
         if self.takes_tasks and not worker.free(owner):  # nothing is awaited from here to the place
             record = await worker.queue(row())  # it waits for a place as a task
             return await self._concluded(await self._await_task(record))
         running: Running | None = None
-        with anyio.move_on_after(None if self.takes_tasks else self._patience()):
+        with (
+            anyio.move_on_after(None if self.takes_tasks else patience) as waiting,
+            closing.handing_over.cuts(waiting),
+        ):
             running = await worker.start(
                 body,
                 tool=self.options.name,
@@ -136,26 +142,34 @@ class Call:
                 may_ask=self.unasked is None,
             )
         if running is None:  # no place became free for as long as this caller can wait
+            if patience is None:
+                raise server_stopped()
             return await self._handle(await worker.queue(row()))
         return await self._inline_first(running, row)
 
     async def _inline_first(self, running: Running, row: Row) -> HandlerResult:
         """The body first, a row only when it has to be."""
-        kept = False
-        if self._patience() == 0:
+        kept, patience, closing = False, self._patience(), self.calls.closing
+        if patience == 0:
             running.await_row()
+        # When the server stops: with a row if there can be one, else once the body has stopped.
+        stops = closing.over if patience is None else closing.handing_over
         try:
             async with (
                 Told(self.ctx).telling_of(running.run),
                 anyio.create_task_group() as beside,
             ):
                 beside.start_soon(self.calls.when_left, self.ctx, running.stop)
-                await running.settle(self._patience())
-                if has_left(self.ctx.request):  # nobody would get the handle
-                    await running.settle(None)
-                if running.ending is None:  # now: leaving the block takes turns of the loop
-                    with anyio.CancelScope(shield=True):
-                        kept = await self.calls.worker.keep(running, row)
+                with nullcontext() if patience is None else closing.deciding:
+                    with anyio.CancelScope() as waiting, stops.cuts(waiting):
+                        await running.settle(patience)
+                    if has_left(self.ctx.request):  # nobody would get the handle
+                        await running.settle(None)
+                    lost = patience is None and closing.over.has_come and not running.asks
+                    # Now: leaving the block takes turns of the loop.
+                    if running.ending is None and not lost:
+                        with anyio.CancelScope(shield=True):
+                            kept = await self.calls.worker.keep(running, row)
                 beside.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
             # Nobody got a handle. In 2026-07-28 closing the response stream cancels the request
@@ -166,8 +180,9 @@ class Call:
             running.stop()  # the store cannot keep it, so nobody could find it again
             raise
         if not kept or running.record is None:
-            assert running.ending is not None
-            return answer(running.ending)
+            if running.ending is None:
+                raise server_stopped()
+            return answer(running.ending, server_stops=running.draining)
         if running.asks and not self.takes_tasks:
             return await self._accompany(running.record)
         return await self._handle(running.record)
@@ -199,7 +214,7 @@ class Call:
         finally:
             if not waited:
                 left = ev.CancelAsked(reason="its caller has left")
-                with anyio.CancelScope(shield=True), contextlib.suppress(IllegalEvent):
+                with anyio.CancelScope(shield=True), suppress(IllegalEvent):
                     await self.calls.append(record.task_id, left)
         return await self._concluded(record)
 
@@ -249,6 +264,8 @@ class Call:
     async def _handle(self, record: TaskRecord) -> dict[str, Any]:
         asked(record)
         if not self.takes_tasks:
+            if self._patience() is None:  # it waits for as long as it takes, but for this
+                raise server_stopped()
             limit = self.calls.waiting.inline_limit_seconds
             is_error = self.options.name in self.calls.with_output_schema
             return still_running(record, wait_seconds=limit, is_error=is_error)

@@ -9,6 +9,13 @@ import anyio
 
 from awhile.errors import QueueFull, SettingsError
 from awhile.server.call import Call
+from awhile.server.closing import (
+    ANSWERING_SECONDS,
+    DECIDING_SECONDS,
+    HALTING_SECONDS,
+    Closing,
+    Underway,
+)
 from awhile.server.endings import refused
 from awhile.server.looking import Looking
 from awhile.server.params import unknown_task
@@ -54,6 +61,9 @@ class Calls:
         self.now_ms = now_ms
         self.turns = Turns()
         self.looking = Looking(now_ms)
+        self.answering = Underway()
+        """The HTTP requests that have no whole answer yet, where our app serves."""
+        self.closing = Closing()
         self._open: tuple[TaskStore, Worker] | None = None
         self.with_output_schema: frozenset[str] = frozenset()
         self.lifespan_state: Any = None
@@ -71,12 +81,26 @@ class Calls:
     ) -> None:
         """Say that the server's lifespan has begun, and which tools promise structured results."""
         self._open = store, worker
+        self.closing = Closing()
         self.with_output_schema = frozenset(with_output_schema)
         self.works_here = works_here
 
     def close(self) -> None:
         """Say that it has ended."""
         self._open = None
+
+    async def conclude(self) -> None:
+        """Stop what runs here and answer every open call, because the process is about to end."""
+        closing = self.closing
+        if not self.is_open or closing.handing_over.has_come:
+            return
+        self.works_here = False
+        closing.handing_over.come()
+        await closing.deciding.none(DECIDING_SECONDS)
+        await self.worker.halt(HALTING_SECONDS)
+        for moment in (closing.over, closing.cut):
+            moment.come()
+            await self.answering.none(ANSWERING_SECONDS)
 
     @property
     def is_open(self) -> bool:
@@ -212,7 +236,8 @@ class Calls:
         seconds: float | None = None,
         enough: Callable[[TaskRecord], bool] | None = None,
     ) -> TaskRecord | None:
-        """The task once it has ended, or as it is after ``seconds``; None if it is gone.
+        """The task once it has ended, or as it is after ``seconds`` or when the server stops; None
+        if it is gone.
 
         Time in which ``questions`` has one open does not count: a person needs what they need.
         ``enough`` says of what it is not worth waiting any longer.
@@ -223,6 +248,7 @@ class Calls:
             with (
                 self.looking.watched([record.task_id]),
                 anyio.CancelScope(deadline=until) as patience,
+                self.closing.over.cuts(patience),
             ):
                 while not record.status.ended:
                     latest = await self.store.get(record.task_id)

@@ -70,7 +70,8 @@ def companions(calls: Calls) -> Sequence[ToolBinding]:
         told = Told(ctx.request_context)
         async with calls.store.watch([record.task_id]) as watch:
             patience = anyio.move_on_after(max(0.0, min(seconds, limit)))
-            with calls.looking.watched([record.task_id]), patience:
+            stops = calls.closing.over.cuts(patience)
+            with calls.looking.watched([record.task_id]), patience, stops:
                 while True:
                     record = await calls.get(record.task_id) or record
                     await told.tell_of(record)

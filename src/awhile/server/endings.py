@@ -108,14 +108,21 @@ def first_text(result: Mapping[str, Any]) -> str:
     return "it gave no text."
 
 
-def answer(ending: Ending) -> dict[str, Any]:
-    """The inline answer to ``tools/call``.
+def server_stopped(words: str = "The server was stopped while this was running.") -> MCPError:
+    """The answer to whoever waits for something when the server stops."""
+    return _as_mcp_error(internal_error(words, reason="server_stopped").error, words)
+
+
+def answer(ending: Ending, *, server_stops: bool = False) -> dict[str, Any]:
+    """The inline answer to ``tools/call``; ``server_stops``: that is why its body was stopped.
 
     Raises:
         MCPError: the call ended in a protocol error, or was stopped.
     """
     if isinstance(ending, Returned):
         return dict(ending.result)
+    if isinstance(ending, Halted) and server_stops:
+        raise server_stopped()
     if isinstance(ending, Halted):
         ending = internal_error("This call was stopped before it finished.", reason="cancelled")
     raise _as_mcp_error(ending.error, ending.message)

@@ -80,7 +80,11 @@ def http_app(
         # The manager calls this for each request, inside of the authentication (`test_direct.py`).
         manager: Any = server.session_manager
         manager.asgi_app = tasks.direct(manager.asgi_app, server)
-    app.add_middleware(KeptAlive, keepalive_seconds=keepalive_seconds)
+    app.add_middleware(
+        KeptAlive,
+        keepalive_seconds=keepalive_seconds,
+        answering=None if tasks is None else tasks.answering,
+    )
     return app
 
 
@@ -106,9 +110,10 @@ async def serve_http(
 ) -> None:
     """Serve until SIGINT, SIGTERM, or cancelled; ``on_ready`` gets the URL once it takes calls.
 
-    Each of the three ends it in order: open streams with their results, then the socket; what runs
-    is stopped and handed back. A second signal ends the process at once. Beside the endpoint,
-    ``/healthz`` and ``/readyz`` say whether the process lives and is ready (200), or not (503).
+    Each of the three ends it in order: what runs is stopped and handed back, open streams and calls
+    get their answers, and then the socket is closed. A second signal ends the process at once.
+    Beside the endpoint, ``/healthz`` and ``/readyz`` say whether the process lives and is ready
+    (200), or not (503).
 
     Args:
         server: what to serve.
@@ -216,7 +221,7 @@ class _Serving(uvicorn.Server):
 
         async with anyio.create_task_group() as beside:
             beside.start_soon(serve)
-            beside.start_soon(self._drain_when_told)
+            beside.start_soon(self._end_when_told)
             try:
                 await anyio.sleep_forever()
             finally:
@@ -225,16 +230,17 @@ class _Serving(uvicorn.Server):
             raise failure
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._told.take(sig)
-        if not (self._drains and sig == SIGTERM):
-            super().handle_exit(sig, frame)
+        self._told.take(sig, frame)
 
-    async def _drain_when_told(self) -> None:
+    async def _end_when_told(self) -> None:
         sig = await self._told.wait()
-        if self._drains and sig == SIGTERM:
-            tasks = Tasks.of(self._server)
+        tasks = Tasks.of(self._server)
+        try:
             if tasks is not None:
-                await tasks.drain()
+                if self._drains and sig == SIGTERM:
+                    await tasks.drain()
+                await tasks.conclude()
+        finally:
             # Only now: once this is called, sse_starlette ends every stream within half a second.
             super().handle_exit(sig, None)
 
@@ -244,7 +250,9 @@ class _Serving(uvicorn.Server):
             self._on_ready(self._url)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        close_streams(self._server)
+        tasks = Tasks.of(self._server)
+        if tasks is not None:  # after a signal, it has been done
+            await tasks.conclude()
         await super().shutdown(sockets)
 
 

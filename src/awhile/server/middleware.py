@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextvars
 from typing import TYPE_CHECKING, Any, cast
 
+import anyio
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from awhile.server import listen
 from awhile.server.audit import audited
+from awhile.server.endings import server_stopped
 from awhile.server.principal import can_be_told_apart
 from awhile.wire.v2025_11_25 import PROTOCOL_VERSION, capability
 
@@ -55,7 +57,9 @@ class TasksMiddleware:
             return await self._with_capability(ctx, call_next)
         serve = self._serve.get((ctx.method, ctx.protocol_version))
         answer = call_next(ctx) if serve is None else serve(ctx, call_next)
-        return await audited(ctx, self._calls.principal, answer)
+        with anyio.CancelScope() as waiting, self._calls.closing.cut.cuts(waiting):
+            return await audited(ctx, self._calls.principal, answer)
+        raise server_stopped()
 
     async def _with_capability(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
@@ -24,6 +25,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 
 from awhile.errors import SettingsError
+from awhile.server.closing import Underway
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,15 +63,24 @@ class KeptAlive:
     Args:
         app: what is served, an app of the SDK's Streamable HTTP endpoint.
         keepalive_seconds: how long a stream may be quiet before a comment is sent.
+        answering: counts the requests that have no whole answer yet, but not the streams that a
+            client of 2025-11-25 opens by GET, which end when they are closed.
 
     Raises:
         SettingsError: an interval that cannot work.
     """
 
-    def __init__(self, app: ASGIApp, *, keepalive_seconds: float = KEEPALIVE_SECONDS) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        keepalive_seconds: float = KEEPALIVE_SECONDS,
+        answering: Underway | None = None,
+    ) -> None:
         check_keepalive(keepalive_seconds)
         self._app = app
         self._keepalive_seconds = keepalive_seconds
+        self._answering = answering or Underway()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -90,7 +101,8 @@ class KeptAlive:
             exchange.patience, lambda: keeping.append(loop.create_task(exchange.keep_alive()))
         )
         try:
-            await self._app(scope, exchange.receive, exchange.send)
+            with self._answering if scope["method"] == "POST" else nullcontext():
+                await self._app(scope, exchange.receive, exchange.send)
         finally:
             timer.cancel()
             for task in keeping:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from awhile.runtime.outside import Stop
+    from awhile.server.closing import Underway
     from awhile.stores.contract import Store, TaskStore
     from awhile.tasks import TaskRecord
 
@@ -198,6 +199,19 @@ class Tasks:
         self.close_streams()
         if self._calls.is_open:
             await self._calls.worker.finish(self._deployment.drain_seconds)
+
+    async def conclude(self) -> None:
+        """Stop what runs here, and answer every open call: with its task's handle, with how its
+        task stands, or with the error that the server has stopped. To be awaited before the HTTP
+        server closes its connections, which takes four seconds at most; again, it does nothing."""
+        self.draining = True
+        self.close_streams()
+        await self._calls.conclude()
+
+    @property
+    def answering(self) -> Underway:
+        """Counts the HTTP requests that have no whole answer yet."""
+        return self._calls.answering
 
     def close_streams(self) -> None:
         """End every open listen stream with its result, because the process is about to end."""

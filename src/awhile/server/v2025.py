@@ -18,7 +18,7 @@ from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 from mcp_types.methods import serialize_server_result
 
 from awhile.errors import IllegalEvent, TaskNotFound
-from awhile.server.endings import answer_from
+from awhile.server.endings import answer_from, server_stopped
 from awhile.server.followers import Followers, has_session
 from awhile.server.params import ListParams, TaskParams, unknown_task
 from awhile.server.principal import can_be_told_apart
@@ -197,6 +197,8 @@ class Era2025:
                 latest = await self._calls.ending(record, questions=questions)
             record = latest or record
             beside.cancel_scope.cancel()
+        if not record.status.ended and self._calls.closing.over.has_come:
+            raise server_stopped("The server was stopped while this was waiting; ask again.")
         if not record.status.ended:
             raise unknown_task()  # it expired meanwhile, or nobody is left to be told
         return record
