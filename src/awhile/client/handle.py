@@ -248,8 +248,9 @@ class Handle:
             except NotSent as why:
                 if last:
                     raise NotSent(
-                        f"The server cannot be reached ({why.__cause__ or why}): the request to "
-                        "stop was not sent; the work is unaffected. Try again."
+                        f"The server at {self._link.name!r} cannot be reached "
+                        f"({why.__cause__ or why}): the request to stop was not sent; the work is "
+                        "unaffected. Try again."
                     ) from why
             except Unreachable as why:
                 if last:

@@ -9,10 +9,12 @@ contains those errors itself removes the need.
 
 from __future__ import annotations
 
+import json
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
-from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 
 from awhile.errors import Unreachable
 
@@ -84,11 +86,15 @@ class HttpClient(httpx2.AsyncClient):
                 "given to connect(), such as 'Authorization'."
             )
             return _answer(request, INVALID_REQUEST, why)
+        if not _is_mcp(response) and _asks(request):
+            await response.aclose()
+            return _no_message(request, response)
         return response
 
     def _instead(self, request: httpx2.Request, why: str, *, unsent: bool) -> httpx2.Response:
         if not self.answering:
-            raise unreachable(why, unsent=True)  # while connecting, no call has been sent yet
+            # While connecting, no call has been sent yet.
+            raise unreachable(why, unsent=True, server=_address(request))
         return _answer(request, CONNECTION_CLOSED, why, data={UNSENT: unsent})
 
 
@@ -98,6 +104,43 @@ def _answer(
     error = {"code": code, "message": message} | ({"data": data} if data else {})
     body = {"jsonrpc": "2.0", "id": None, "error": error}
     return httpx2.Response(503, json=body, request=request)
+
+
+def _no_message(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+    """For what is no MCP message: an error under the code that the SDK has for it, saying more."""
+    status, kind = response.status_code, response.headers.get("content-type", "no content type")
+    code = INTERNAL_ERROR if response.is_error else INVALID_REQUEST
+    why = (
+        f"{_address(request)!r} answered with HTTP {status} ({kind}) and no MCP message. Check "
+        "that this is the address of an MCP server's endpoint, or look into the server's log."
+    )
+    return _answer(request, METHOD_NOT_FOUND if status == HTTPStatus.NOT_FOUND else code, why)
+
+
+def _is_mcp(response: httpx2.Response) -> bool:
+    """Whether the SDK can make something of it: a message, a stream, nothing due, a redirect."""
+    if response.is_error:
+        return _is_rpc(response)
+    kind = response.headers.get("content-type", "").lower()
+    readable = kind.startswith(("application/json", "text/event-stream"))
+    return readable or response.status_code == HTTPStatus.ACCEPTED or response.is_redirect
+
+
+def _asks(request: httpx2.Request) -> bool:
+    """Whether it is a JSON-RPC request, which has to be answered by a message."""
+    if request.method != "POST":
+        return False
+    try:
+        message: Any = json.loads(request.content)
+    except ValueError:
+        return False
+    return isinstance(message, dict) and {"id", "method"} <= cast("dict[str, Any]", message).keys()
+
+
+def _address(request: httpx2.Request) -> str:
+    """Where it went, without user info or a query, which may be secret."""
+    url = request.url
+    return f"{url.scheme}://{url.netloc.decode()}{url.path}"
 
 
 def _is_rpc(response: httpx2.Response) -> bool:
@@ -110,16 +153,16 @@ def _is_rpc(response: httpx2.Response) -> bool:
     return isinstance(body, dict) and "jsonrpc" in cast("dict[str, Any]", body)
 
 
-def unreachable(why: str, *, unsent: bool) -> Unreachable:
-    """The error for a request without an answer."""
+def unreachable(why: str, *, unsent: bool, server: str) -> Unreachable:
+    """The error for a request without an answer. ``server``: what it is called, no secret in it."""
     if unsent:
         return NotSent(
-            f"The server cannot be reached ({why}), so the request was not sent; its tasks are "
-            "unaffected. Check the address and that it is running, then try again."
+            f"The server at {server!r} cannot be reached ({why}), so the request was not sent; "
+            "its tasks are unaffected. Check the address and that it is running, then try again."
         )
     return Unreachable(
-        f"The server gave no answer ({why}). The request may or may not have reached it; its tasks "
-        "run on. Look again by task id, or try again."
+        f"The server at {server!r} gave no answer ({why}). The request may or may not have reached "
+        "it; its tasks run on. Look again by task id, or try again."
     )
 
 

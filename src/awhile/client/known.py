@@ -33,7 +33,7 @@ class State(StrEnum):
     EXPIRED = "expired"
     """The server no longer keeps it, and how it ended is not known here."""
     UNREACHABLE = "unreachable"
-    """The server does not answer; the work itself may be running on."""
+    """The server does not say how the work stands, which may itself be running on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +50,11 @@ class Known:
     cancel_asked_at_ms: int | None = None
     """When this side asked for a stop and the request was taken."""
     unreachable_since_ms: int | None = None
-    """The first of the polls in a row that got no answer; None while the server answers."""
+    """The first of the polls in a row that got no answer; None while the server says how the task
+    stands."""
     unreachable_why: str | None = None
+    answers_with_errors: bool = False
+    """Whether those polls were answered, but by an error that says nothing of the task."""
     gone: bool = False
     """The server says it keeps no such task."""
     call_closed: bool = False

@@ -17,7 +17,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from pydantic import RootModel, ValidationError
 
 from awhile.client.era import ERAS, Era
@@ -26,6 +26,7 @@ from awhile.client.inbox import Inbox, OnInput
 from awhile.client.listen import Listening
 from awhile.client.paging import Cursors
 from awhile.client.transport import mended
+from awhile.client.unreadable import unreadable
 from awhile.errors import AwhileError, ProtocolFailed, SettingsError, TasksUnsupported
 
 if TYPE_CHECKING:
@@ -94,9 +95,8 @@ class Link:
                 with anyio.fail_after(CONNECT_SECONDS):
                     client: Client = await self._tasks.start(self._hold)
             except TimeoutError:
-                raise unreachable(
-                    f"not connected within {CONNECT_SECONDS:.0f} s", unsent=True
-                ) from None
+                why = f"not connected within {CONNECT_SECONDS:.0f} s"
+                raise unreachable(why, unsent=True, server=self.name) from None
             self._client = client
             return client
 
@@ -198,15 +198,13 @@ class Link:
                 raise SessionGone(error.message) from error
             if UNSENT not in why and not self._is_http:
                 self._let_go(client)
-            raise unreachable(error.message, unsent=why.get(UNSENT) is True) from error
+            unsent = why.get(UNSENT) is True
+            raise unreachable(error.message, unsent=unsent, server=self.name) from error
         except OSError as broken:
             self._let_go(client)
-            raise unreachable(str(broken), unsent=False) from broken
+            raise unreachable(str(broken), unsent=False, server=self.name) from broken
         except ValidationError as broken:
-            raise ProtocolFailed(
-                f"The server's answer to {method!r} is not what the protocol says: {broken}",
-                code=INTERNAL_ERROR,
-            ) from broken
+            raise unreadable(f"The server's answer to {method!r}", broken) from broken
 
     def _let_go(self, client: Client) -> None:
         """Give up a connection that broke; the next request makes a new one."""
@@ -266,7 +264,7 @@ def _why_not_connected(broken: Exception, name: str) -> AwhileError:
             words = f"Connecting to {name!r} failed: {broken.message}"
             return ProtocolFailed(words, code=broken.code, data=broken.data)
         case _:
-            return unreachable(str(broken) or type(broken).__name__, unsent=True)
+            return unreachable(str(broken) or type(broken).__name__, unsent=True, server=name)
 
 
 def _task_support(tool: Tool) -> str:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from awhile.client.display import show
 from awhile.client.known import Known, State
+from awhile.client.unreadable import unreadable
 from awhile.client.words import failure_text, is_error, unproven
 from awhile.errors import (
     AwhileError,
@@ -96,10 +97,7 @@ def collect(known: Known, *, now_ms: int) -> CallToolResult:
     try:
         return CallToolResult.model_validate(result, by_name=False)
     except ValidationError as broken:
-        raise ProtocolFailed(
-            f"The result of {known.tool!r} is not what the protocol says: {broken}",
-            code=INTERNAL_ERROR,
-        ) from broken
+        raise unreadable(f"The result of {known.tool!r}", broken) from broken
 
 
 def _failure(task: Snapshot) -> ProtocolFailed:
@@ -118,10 +116,13 @@ def not_in_time(
     later = f"Resume it later by its id, {task_id!r}." if task_id else "Call again."
     since_ms = known.unreachable_since_ms
     if since_ms is not None:
-        return Unreachable(
-            f"The server has not answered for {(now_ms - since_ms) / 1000:.0f} s "
-            f"({known.unreachable_why}); the work may be running on. {later}"
+        seconds = f"{(now_ms - since_ms) / 1000:.0f} s"
+        said = (
+            f"The server has answered with nothing but an error for {seconds}"
+            if known.answers_with_errors
+            else f"The server has not answered for {seconds}"
         )
+        return Unreachable(f"{said} ({known.unreachable_why}); the work may be running on. {later}")
     waits = show(known, now_ms=now_ms).state is State.NEEDS_INPUT
     goes_on = "it waits for an answer" if waits else "the work goes on"
     return TimeoutError(f"Not finished within {timeout_seconds!r} s; {goes_on}. {later}")

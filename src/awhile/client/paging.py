@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_types import INTERNAL_ERROR
 
 from awhile.client.sending import unended
+from awhile.client.unreadable import unreadable
 from awhile.errors import ProtocolFailed
 
 if TYPE_CHECKING:
@@ -49,12 +50,18 @@ def listed(era: Era, page: Mapping[str, Any]) -> list[Snapshot]:
     Raises:
         ProtocolFailed: it is none.
     """
-    try:
-        return [unended(era.read(fields)) for fields in page["tasks"]]
-    except (AttributeError, KeyError, TypeError, ValueError) as broken:
-        raise ProtocolFailed(
-            f"The server's answer to 'tasks/list' cannot be read: {broken}", code=INTERNAL_ERROR
-        ) from broken
+    answer, tasks = "The server's answer to 'tasks/list'", page.get("tasks")
+    if not isinstance(tasks, list):
+        raise unreadable(answer, "its 'tasks' are no list")
+    found: list[Snapshot] = []
+    for fields in cast("list[Any]", tasks):
+        if not isinstance(fields, dict):
+            raise unreadable(answer, f"one of its tasks is no object but {fields!r}")
+        try:
+            found.append(unended(era.read(cast("dict[str, Any]", fields))))
+        except (KeyError, TypeError, ValueError) as broken:
+            raise unreadable(answer, broken) from broken
+    return found
 
 
 __all__ = ["Cursors", "listed"]

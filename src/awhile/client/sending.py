@@ -9,6 +9,7 @@ import anyio
 from mcp_types import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 
 from awhile.client.era import CallTool
+from awhile.client.unreadable import unreadable
 from awhile.client.words import is_error, result_text
 from awhile.errors import LocalError, ProtocolFailed
 from awhile.tasks import Status
@@ -114,10 +115,7 @@ def created(era: Era, raw: Mapping[str, Any]) -> Snapshot | None:
     try:
         task = era.read(fields)
     except ValueError as broken:
-        raise ProtocolFailed(
-            f"The server made a task of the call, but describes it wrongly: {broken}",
-            code=INTERNAL_ERROR,
-        ) from broken
+        raise unreadable("The task that the server made of the call", broken) from broken
     return unended(task)
 
 

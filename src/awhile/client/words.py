@@ -30,12 +30,17 @@ _WORDS: Mapping[State, str] = {
 }
 
 
+NO_REASON = "The server gave no reason. Look into its log, or ask whoever runs it."
+
+
 def words_of(state: State, known: Known, *, now_ms: int) -> str:
     """The one line."""
     if known.call_lost is not None and state is State.UNREACHABLE:
         return "The connection broke off before the answer"
     if state is State.UNREACHABLE:
         seconds = seconds_since(known.unreachable_since_ms, now_ms) or 0.0
+        if known.answers_with_errors:
+            return f"The server has answered with an error for {seconds:.0f} s; trying again"
         return f"No answer from the server for {seconds:.0f} s; trying again"
     if state is State.WORKING and (message := message_of(known)):
         return message
@@ -96,7 +101,7 @@ def failure_text(task: Snapshot) -> str:
     """What went wrong, in the tool's or the server's own words."""
     if task.status is Status.FAILED:
         message = (task.error or {}).get("message")
-        return message if isinstance(message, str) and message else "The server gave no reason."
+        return message if isinstance(message, str) and message else NO_REASON
     return result_text(task.result) or "The tool failed without saying why."
 
 
@@ -146,6 +151,7 @@ def seconds_since(at_ms: int | None, now_ms: int) -> float | None:
 
 
 __all__ = [
+    "NO_REASON",
     "detail_of",
     "failure_text",
     "is_error",

@@ -17,6 +17,7 @@ from awhile.client.clock import wall_clock_ms
 from awhile.client.display import show
 from awhile.client.known import Known, Now
 from awhile.client.steps import heard, with_step
+from awhile.client.unreadable import unreadable
 from awhile.client.wait import Pace
 from awhile.errors import ProtocolFailed, StoreError, Unreachable
 from awhile.tasks import Status
@@ -32,6 +33,15 @@ log = logging.getLogger(__name__)
 
 LEDGER_SECONDS = 1.0
 """The least time between two ledger writes of mere messages; a new status is written at once."""
+
+
+RESULT_ATTEMPTS = 5
+"""How often an ended task's result is asked for that its server refuses by an internal error: over
+some seconds, in which a store that is away comes back (source: ours)."""
+
+
+class _ResultRefused(ProtocolFailed):
+    """The last of those refusals."""
 
 
 class Work:
@@ -60,6 +70,8 @@ class Work:
         self._stirred = anyio.Event()
         self._watches = 0
         self._noted_at = 0.0
+        self._results_refused = 0
+        """How often in a row an ended task's result was asked for in vain."""
 
     @property
     def now(self) -> Now:
@@ -157,18 +169,19 @@ class Work:
             era = await self._link.era()
             task = await self._look(era, task_id)
         except Unreachable as why:
-            await self._unanswered(str(why.__cause__ or why))
+            await self._untold(str(why.__cause__ or why))
+        except _ResultRefused as no:
+            self.pace = self.pace.failed(anyio.current_time(), chance=_chance())
+            raise ProtocolFailed(str(no), code=no.code, data=no.data) from no.__cause__
         except ProtocolFailed as no:
             if no.code == INTERNAL_ERROR:  # the server's trouble, not a verdict on the task
-                await self._unanswered(str(no))
+                await self._untold(str(no), by_error=True)
             elif no.code == (await self._link.era()).gone:
                 await self.learn(gone=True, unreachable_since_ms=None)
             else:
                 raise
         except ValueError as broken:
-            raise ProtocolFailed(
-                f"The server's answer to 'tasks/get' cannot be read: {broken}", code=INTERNAL_ERROR
-            ) from broken
+            raise unreadable("The server's answer to 'tasks/get'", broken) from broken
         else:
             known = self.known.task
             late = known is not None and task.last_updated_at_ms < known.last_updated_at_ms
@@ -186,7 +199,7 @@ class Work:
             return with_result(task, await self._link.ask(era.result(task_id)))
         except ProtocolFailed as no:
             if task.status is not Status.FAILED:
-                raise
+                raise self._refused(no) from no
             return replace(task, error={"code": no.code, "message": str(no), "data": no.data})
 
     async def _see(self, task: Snapshot, **changes: Any) -> None:
@@ -205,13 +218,36 @@ class Work:
         await self.learn(
             task=task, steps=steps, unreachable_since_ms=None, unreachable_why=None, **changes
         )
+        self._results_refused = 0
 
-    async def _unanswered(self, why: str) -> None:
+    def _refused(self, no: ProtocolFailed) -> ProtocolFailed:
+        """The error for an ended task whose result was asked for in vain.
+
+        It may be the server's store that is away for a moment, or a result that was never kept:
+        only after some attempts is it said that there is none to be had.
+        """
+        if no.code != INTERNAL_ERROR:
+            return no
+        self._results_refused += 1
+        if self._results_refused < RESULT_ATTEMPTS:
+            return no
+        self._results_refused = 0
+        return _ResultRefused(
+            f"The task has finished, but its server refused {RESULT_ATTEMPTS} times to give the "
+            f"result ({no}). Ask whoever runs the server, or resume the task later by its id, "
+            f"{self.task_id!r}.",
+            code=no.code,
+            data=no.data,
+        )
+
+    async def _untold(self, why: str, *, by_error: bool = False) -> None:
+        """A look that told nothing: not answered, or answered ``by_error``."""
         self.pace = self.pace.failed(anyio.current_time(), chance=_chance())
         since_ms = self.known.unreachable_since_ms
         await self.learn(
             unreachable_since_ms=wall_clock_ms() if since_ms is None else since_ms,
             unreachable_why=why,
+            answers_with_errors=by_error,
         )
 
     # Keeping it, and telling those who wait

@@ -16,6 +16,8 @@ class Door(Enum):
     AWAY = "a gateway's 503"
     BROKEN_OFF = "a gateway's 502"
     REFUSING = "a gateway's 401"
+    ERRING = "a web server's 500"
+    A_WEB_PAGE = "a web page"
     MUTE = "taken, and never answered"
     CUTTING = "passed on, but the answer breaks off in its middle"
 
@@ -74,6 +76,12 @@ class Doorway:
                     case Door.REFUSING:
                         await client.receive()
                         await client.send(AWAY.replace(b"503 Service Unavailable", b"401 No"))
+                    case Door.ERRING:
+                        await client.receive()
+                        await client.send(AWAY.replace(b"503 Service Unavailable", b"500 Oh"))
+                    case Door.A_WEB_PAGE:
+                        await client.receive()
+                        await client.send(AWAY.replace(b"503 Service Unavailable", b"200 OK"))
                     case Door.MUTE:
                         await anyio.sleep_forever()
                     case Door.OPEN | Door.CUTTING:

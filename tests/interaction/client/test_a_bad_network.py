@@ -118,8 +118,9 @@ async def test_a_server_behind_a_gateway_that_is_away_is_unreachable(
 ) -> None:
     doorway.set(Door.AWAY)
     async with connect(doorway.url, ledger=ledger) as server:
-        with pytest.raises(Unreachable, match="HTTP 503"):
+        with pytest.raises(Unreachable, match="HTTP 503") as away:
             await server.call("greet", {"name": "Ada"})
+        assert repr(doorway.url) in str(away.value)
         doorway.set(Door.OPEN)
         await server.call("greet", {"name": "Ada"})
 
@@ -153,6 +154,26 @@ async def test_a_caller_who_is_refused_is_told_so_and_does_not_ask_for_ever(
     async with connect(doorway.url, ledger=ledger) as server:
         with pytest.raises(ProtocolFailed, match="Check the headers"):
             await server.list_tools()
+
+
+@pytest.mark.parametrize(
+    ("door", "status"), [(Door.ERRING, "HTTP 500"), (Door.A_WEB_PAGE, "HTTP 200")]
+)
+@pytest.mark.parametrize("connected", [True, False])
+async def test_an_answer_that_is_no_message_says_where_it_came_from_and_what_to_do(
+    doorway: Doorway, ledger: Ledger, door: Door, status: str, connected: bool
+) -> None:
+    async with connect(doorway.url, ledger=ledger) as server:
+        if connected:
+            await server.call("greet", {"name": "Ada"})
+        doorway.set(door)
+        with pytest.raises(ProtocolFailed, match=status) as failed:
+            await server.call("greet", {"name": "Ada"})
+        doorway.set(Door.OPEN)
+        await server.call("greet", {"name": "Ada"})
+    assert repr(doorway.url) in str(failed.value)
+    assert "text/html" in str(failed.value)
+    assert "Check that this is the address" in str(failed.value)
 
 
 def over_stdio(store: Path) -> StdioServerParameters:

@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from awhile.client import CancelOutcome, Handle, Ledger, State, connect
+from awhile.client.work import RESULT_ATTEMPTS
 from awhile.errors import Expired, ProtocolFailed, TasksUnsupported, ToolFailed
 from tests.interaction.client.legacy_peer import Json, LegacyPeer, legacy_task
 
@@ -432,7 +433,8 @@ async def test_the_callers_tasks_are_listed_page_by_page() -> None:
     ("page", "words"),
     [
         ({"tasks": [], "nextCursor": "again"}, "round in circles"),
-        ({"tasks": "none"}, "cannot be read"),
+        ({"tasks": "none"}, "its 'tasks' are no list"),
+        ({"tasks": ["none"]}, "no object but 'none'"),
         ({"tasks": [{"taskId": 1}]}, "cannot be read"),
         ({}, "cannot be read"),
     ],
@@ -484,3 +486,32 @@ async def test_that_a_cancel_was_not_proven_outlives_the_program(ledger: Ledger)
         handle = await server.resume("old-1")
         assert handle.now.words == "Cancelled, but the server may still be working"
         assert await handle.cancel() is CancelOutcome.CANCELLED_UNPROVEN
+
+
+@pytest.mark.parametrize("refusals", [2, 1000])
+async def test_a_result_that_is_refused_is_asked_for_again_and_then_said_to_be_refused(
+    refusals: int,
+) -> None:
+    """Ours: a store may be away for a moment; one that has nothing stored never has."""
+    peer = Scripted(legacy_task("completed"))
+    asked = list[Json]()
+
+    async def stored(params: Json) -> Json:
+        asked.append(params)
+        if len(asked) <= refusals:
+            raise MCPError(code=-32603, message="no result stored")
+        return {"content": [{"type": "text", "text": "done"}]}
+
+    peer.on["tasks/result"] = stored
+    async with connect(peer, ledger=None) as server:
+        handle = await server.start("work")
+        with anyio.fail_after(30):
+            if refusals == 2:
+                assert await text_of(handle) == "done"
+                return
+            with pytest.raises(ProtocolFailed) as refused:
+                await handle.result()
+    assert len(asked) == RESULT_ATTEMPTS
+    assert "has finished, but its server refused 5 times" in str(refused.value)
+    assert "no result stored" in str(refused.value)
+    assert refused.value.code == -32603

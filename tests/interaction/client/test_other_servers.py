@@ -89,6 +89,32 @@ async def test_a_server_in_trouble_is_asked_again_until_it_answers() -> None:
     assert any("database is restarting" in (now.detail or "") for now in shown)
 
 
+async def test_a_server_in_trouble_is_said_to_have_answered() -> None:
+    """Ours: what is shown is true: an error is an answer, though none about the task."""
+    async with connect(scripted(Script([TROUBLE])), ledger=None) as server:
+        handle = await server.start("work")
+        with pytest.raises(Unreachable) as late:
+            await handle.result(timeout_seconds=1)
+        assert handle.now.words.startswith("The server has answered with an error for")
+    assert "answered with nothing but an error" in str(late.value)
+    assert "database is restarting" in str(late.value)
+    assert TASK_ID in str(late.value)
+
+
+async def test_what_is_wrong_with_a_result_is_told_in_one_line() -> None:
+    """Ours: no lines for programmers of pydantic, and no links to them."""
+    broken = task("completed", result={"content": [{"type": "text"}, {"type": "text"}]})
+    async with connect(scripted(Script([broken])), ledger=None) as server:
+        with pytest.raises(ProtocolFailed) as failed:
+            await (await server.start("work")).result(timeout_seconds=10)
+    words = str(failed.value)
+    assert "The result of 'work' cannot be read" in words
+    assert "content.0.TextContent.text: Field required" in words
+    assert "more)" in words
+    assert "\n" not in words
+    assert "pydantic" not in words
+
+
 async def test_a_task_that_is_suddenly_gone_is_expired(ledger: Ledger) -> None:
     async with connect(scripted(Script([task("working"), GONE])), ledger=ledger) as server:
         handle = await server.start("work")

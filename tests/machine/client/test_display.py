@@ -10,6 +10,7 @@ import pytest
 
 from awhile.client.display import Known, Now, State, show
 from awhile.client.outcome import CancelOutcome, outcome_of
+from awhile.client.words import NO_REASON
 from awhile.tasks import Progress, Status, Step, StoppedHow
 from awhile.wire.snapshot import Snapshot
 
@@ -169,7 +170,7 @@ def test_the_second_line_has_the_text_that_matters(task: str, detail: str) -> No
 
 def test_an_error_without_words_says_so() -> None:
     silent = Known(task=snapshot(Status.FAILED, error={"code": -1}))
-    assert show(silent, now_ms=NOW_MS).detail == "The server gave no reason."
+    assert show(silent, now_ms=NOW_MS).detail == NO_REASON
     mute = Known(task=snapshot(Status.COMPLETED, result={"content": [], "isError": True}))
     assert show(mute, now_ms=NOW_MS).detail == "The tool failed without saying why."
 
