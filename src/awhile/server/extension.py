@@ -10,9 +10,11 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.extension import Extension, MethodBinding, ToolBinding
+from mcp.server.mcpserver.utilities.func_metadata import func_metadata
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, CallToolResult, RequestParams
+from mcp_types import INTERNAL_ERROR, CallToolResult, RequestParams, TextContent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from awhile.errors import StoreError
 from awhile.server.companions import companions
@@ -22,6 +24,7 @@ from awhile.server.params import ListParams, TaskParams, UpdateParams, refuse_un
 from awhile.server.unwrapped import tell_once
 from awhile.server.v2026 import Era2026
 from awhile.wire import v2025_11_25, v2026_07_28
+from awhile.wire.faults import faults
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -61,11 +64,15 @@ class TasksExtension(Extension):
             "tasks/list": (ListParams, {old: legacy.list}),
             "tasks/result": (TaskParams, {old: legacy.result}),
         }
+        self._tools = companions(calls) if calls.waiting.companion_tools else ()
+        self._arguments = {
+            one.fn.__name__: func_metadata(one.fn, skip_names=["ctx"]) for one in self._tools
+        }
         self._server_decides = dict.fromkeys(MODERN_PROTOCOL_VERSIONS, modern.call)
 
     def tools(self) -> Sequence[ToolBinding]:
         """The companions of the task tools, for hosts without task support."""
-        return companions(self._calls) if self._calls.waiting.companion_tools else ()
+        return self._tools
 
     def methods(self) -> Sequence[MethodBinding]:
         """The request methods, each at the versions that have it."""
@@ -88,13 +95,29 @@ class TasksExtension(Extension):
                 made.append(await self._legacy.create(options, params, ctx, call_next))
             return CallToolResult(content=[])  # the middleware puts the task in its place
         if options is None:
-            return await call_next(ctx)
+            wrong = self._wrong(params)
+            return await call_next(ctx) if wrong is None else wrong
         tell_once(ctx.request)
         refuse_unkept(params.arguments)
         refuse_unkept((ctx.params or {}).get("inputResponses"))
         call = self._server_decides.get(ctx.protocol_version, self._legacy.call)
         with _Discreet():
             return await call(options, params, ctx, call_next)
+
+    def _wrong(self, params: CallToolRequestParams) -> CallToolResult | None:
+        """The answer to a companion's call whose arguments it cannot take, for a model to read.
+
+        The SDK would say it in pydantic's lines for programmers.
+        """
+        takes = self._arguments.get(params.name)
+        if takes is None:
+            return None
+        try:
+            takes.validate_arguments(params.arguments or {})
+        except ValidationError as broken:
+            words = f"The arguments of {params.name} are wrong ({faults(broken)}). Correct them."
+            return CallToolResult(content=[TextContent(text=words)], is_error=True)
+        return None
 
 
 def _by_version(params_type: type[RequestParams], handlers: Mapping[str, Handler]) -> Handler:

@@ -143,6 +143,27 @@ async def test_an_answer_to_another_question_is_refused_and_the_question_stays_o
         assert said(answered) == "42 rows of sales"
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("task_result", {}, "id: Field required"),
+        ("task_result", {"id": "x", "wait_seconds": "long"}, "wait_seconds: Input should be"),
+        ("task_answer", {"id": "x", "answers": "yes"}, "answers: Input should be"),
+    ],
+)
+async def test_arguments_that_a_companion_cannot_take_are_told_in_one_line(
+    app: App, tool: str, arguments: Json, words: str
+) -> None:
+    """Ours: for a model to read; no lines for programmers of pydantic."""
+    asking(app)
+    async with host(app, "2026-07-28") as call:
+        refused = await call(tool, **arguments)
+    assert refused["isError"] is True
+    assert f"The arguments of {tool} are wrong ({words}" in said(refused)
+    assert "pydantic" not in said(refused)
+    assert "\n" not in said(refused)
+
+
 async def test_of_several_questions_each_has_a_key(app: App) -> None:
     """Ours."""
 

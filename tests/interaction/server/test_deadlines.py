@@ -48,7 +48,8 @@ async def test_A16_waiting_for_a_person_takes_nothing_of_the_works_time(app: App
         task_id = await peer.start("work")
         task = await peer.until(task_id, is_asked)
         with anyio.move_on_after(0.6):
-            await peer.until(task_id, lambda one: not is_asked(one))
+            later = await peer.until(task_id, lambda one: not is_asked(one))
+            raise AssertionError(f"the question was closed, though nobody answered: {later}")
         [key] = task["inputRequests"]
         await peer.update(task_id, {key: accepted(name="Ada")})
         task = await peer.ended(task_id)
