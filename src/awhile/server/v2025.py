@@ -103,7 +103,8 @@ class Era2025:
         if options is None or options.task_support == "forbidden":
             raise MCPError(
                 code=METHOD_NOT_FOUND,
-                message=f"{params.name!r} does not run as a task: call it without params.task.",
+                message=f"No tool {params.name!r} runs as a task here. tools/list says which tools "
+                "there are, and which of them do; call the others without params.task.",
             )
         assert params.task is not None  # the middleware looked
         record = await self._calls.submit(
