@@ -72,8 +72,8 @@ async def unseen(
             await anyio.sleep(-over_ms / 1000)
             try:
                 record = await get(record.task_id) or record
-            except StoreError:
-                logger.exception("Whether somebody looked could not be read; trying again.")
+            except StoreError as error:
+                logger.error("Whether somebody looked could not be read; trying again. %s", error)
                 await anyio.sleep(RETRY_SECONDS)
 
 

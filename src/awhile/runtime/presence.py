@@ -116,8 +116,8 @@ class Presence:
         row = _row(f"present-{secrets.token_hex(16)}", said, now, KEEP_MS)
         try:
             await self._store.create(row)
-        except AwhileError:
-            logger.exception("It could not be said that this worker is there; trying again.")
+        except AwhileError as error:
+            logger.error("It could not be said that this worker is there; trying again. %s", error)
 
     async def _say_again(self) -> None:
         while True:
@@ -132,8 +132,8 @@ class Presence:
                     while await self._store.get(told) is None:
                         await watch.wait()
                 break
-            except AwhileError:
-                logger.exception("The store failed; listening again for being told to drain.")
+            except AwhileError as error:
+                logger.error("The store failed; listening again for being told to drain. %s", error)
                 await anyio.sleep(RETRY_SECONDS)
         logger.warning("An operator told this worker (%s) to drain.", self._name)
         self._on_drain()

@@ -78,8 +78,10 @@ class Roster:
         while True:
             try:
                 await self.look(fresh_for_ms=round(pause * 1000))
-            except AwhileError:
-                logger.exception("Tools that are gone could not be looked for; trying again later.")
+            except AwhileError as error:
+                logger.error(
+                    "Tools that are gone could not be looked for; trying again later. %s", error
+                )
             await anyio.sleep(pause)
 
     async def look(self, *, fresh_for_ms: int = 0) -> None:

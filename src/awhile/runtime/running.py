@@ -396,7 +396,7 @@ class Running:
                     continue
                 # The result is all there is: hold on to it while the disk is full or the file
                 # locked. Once the lease is lost, the worker fences this run and the loop ends.
-                logger.exception("An ending could not be written; trying again.")
+                logger.error("An ending could not be written; trying again. %s", refused)
                 await anyio.sleep(STORE_RETRY_SECONDS)
         return False
 
@@ -406,8 +406,11 @@ class Running:
         try:
             after = await self._store.append(self.record.task_id, event, self._now_ms())
         except (IllegalEvent, TaskNotFound):  # Fenced included: somebody else has, or had, the row
+            latest = await self._store.get(self.record.task_id)
+            if latest is not None and not latest.status.ended and self._holds(latest):
+                raise  # it is this body's own mistake
             if not self._row_ended:
-                self._end_before_the_body(await self._store.get(self.record.task_id))
+                self._end_before_the_body(latest)
             return False
         if after.rev > self.record.rev:  # else `refresh` has seen a later one meanwhile
             self.record = after
@@ -449,6 +452,13 @@ class Running:
             self.stop()
         else:
             self._lose()
+
+    def _holds(self, record: TaskRecord) -> bool:
+        return (
+            self.record is not None
+            and record.generation == self.record.generation
+            and record.lease is not None
+        )
 
     def _lose(self) -> None:
         self._fenced = True

@@ -204,8 +204,8 @@ class WebhookSender:
                             if not await self._send_due(client):
                                 await watch.wait(LOOK_SECONDS)
                             await anyio.sleep(PAUSE_SECONDS)
-                except AwhileError:
-                    logger.exception("Notices could not be read or settled; trying again.")
+                except AwhileError as error:
+                    logger.error("Notices could not be read or settled; trying again. %s", error)
                     await anyio.sleep(LOOK_SECONDS)
 
     async def _send_due(self, client: httpx2.AsyncClient) -> int:

@@ -353,8 +353,8 @@ class Worker:
                                 await self._obey(task_id)
                             else:
                                 self._look.ring()
-            except AwhileError:
-                logger.exception("The store failed; watching it again.")
+            except AwhileError as error:
+                logger.error("The store failed; watching it again. %s", error)
                 await anyio.sleep(RETRY_SECONDS)
 
     async def _claim_all(self) -> None:
@@ -366,9 +366,9 @@ class Worker:
                 await self._lull.sit_out(self._renew_all)
                 with shielded():  # a claimed task that nobody runs would have to wait for its lease
                     await self._claim()
-            except AwhileError:
+            except AwhileError as error:
                 self._lull.failed()
-                logger.exception("Work could not be claimed; trying again.")
+                logger.error("Work could not be claimed; trying again. %s", error)
                 await anyio.sleep(RETRY_SECONDS)
 
     async def _obey(self, task_id: str) -> None:
@@ -379,9 +379,9 @@ class Worker:
             return
         try:
             running.refresh(await self._store.get(task_id))
-        except StoreError:
+        except StoreError as error:
             about = about_task(task_id)
-            logger.exception("A running task could not be read; trying again.", extra=about)
+            logger.error("A running task could not be read; trying again. %s", error, extra=about)
 
     async def _claim(self) -> None:
         while True:  # as often as there is more room: no claim may give one owner too much
@@ -436,9 +436,9 @@ class Worker:
         try:
             if held:
                 lost = await self._store.renew(held, at_ms=now, until_ms=now + self._lease_ms)
-        except AwhileError:
+        except AwhileError as error:
             self._lull.failed()  # they would be found as run out by this worker itself
-            logger.exception("Leases could not be renewed; trying again.")
+            logger.error("Leases could not be renewed; trying again. %s", error)
             return False
         for one in lost:
             await self._obey(one.task_id)
@@ -449,8 +449,8 @@ class Worker:
             try:
                 while await self._store.sweep(at_ms=self.now_ms(), limit=SWEPT_AT_ONCE):
                     pass
-            except AwhileError:
-                logger.exception("Expired tasks could not be deleted; trying again later.")
+            except AwhileError as error:
+                logger.error("Expired tasks could not be deleted; trying again later. %s", error)
             await anyio.sleep(SWEEP_SECONDS)
 
     async def _drain(self) -> None:

@@ -224,8 +224,10 @@ class _Stream:
                 for task_id in sorted(changed):
                     await self._push_task(task_id, told)
                 changed = await watch.wait()
-        except AwhileError:
-            logger.exception("The store failed; a listen stream ends, and its client may come back")
+        except AwhileError as error:
+            logger.error(
+                "The store failed; a listen stream ends, and its client may come back. %s", error
+            )
             self.closing.set()
 
     async def _push_task(self, task_id: str, told: dict[str, int]) -> None:

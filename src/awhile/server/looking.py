@@ -53,8 +53,8 @@ class Looking:
             return
         try:
             await store.looked([record.task_id], now)
-        except AwhileError:
-            logger.exception("That a task was looked at could not be written down.")
+        except AwhileError as error:
+            logger.error("That a task was looked at could not be written down. %s", error)
 
     @contextmanager
     def watched(self, task_ids: Collection[str]) -> Generator[None]:
@@ -82,8 +82,8 @@ class Looking:
             await anyio.sleep(LOOK_MS / 1000)
             try:
                 await self._note_due(store)
-            except AwhileError:
-                logger.exception("Who is watched could not be written down; trying again.")
+            except AwhileError as error:
+                logger.error("Who is watched could not be written down; trying again. %s", error)
 
     async def _note_due(self, store: TaskStore) -> None:
         soon = self._now_ms() + LOOK_MS

@@ -118,8 +118,8 @@ class StoreBus:
                         for one in await watch.wait():
                             if one.startswith(ID_PREFIX):
                                 self._deliver(await store.get(one))
-            except AwhileError:
-                logger.exception("The store failed; events are waited for again.")
+            except AwhileError as error:
+                logger.error("The store failed; events are waited for again. %s", error)
                 await anyio.sleep(RETRY_SECONDS)
 
     def _deliver(self, record: TaskRecord | None) -> None:
