@@ -30,7 +30,7 @@ class EngineCase:
     database: Callable[[Path, pytest.FixtureRequest], str]
     """Makes one; the path or URL."""
     numbers: str
-    """One column `n`: a million whole numbers from 0."""
+    """One column `n`: 300,000 whole numbers from 0."""
     endless: dict[str, str]
     """Queries that take minutes, by the kind of work the engine is in."""
     half_way: str
@@ -137,7 +137,7 @@ CASES = [
         name="duckdb",
         make=lambda path: DuckDBEngine(Path(path)),
         database=_duckdb_database,
-        numbers="SELECT range AS n FROM range(1_000_000)",
+        numbers="SELECT range AS n FROM range(300_000)",
         endless={
             "scan": "SELECT count(*) FROM range(100_000_000_000) WHERE hash(range) = 3",
             "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
@@ -156,7 +156,7 @@ CASES = [
         name="sqlite",
         make=lambda path: SQLiteEngine(Path(path)),
         database=_sqlite_database,
-        numbers=f"{ENDLESS_NUMBERS.format(999_999)} SELECT n FROM r",
+        numbers=f"{ENDLESS_NUMBERS.format(299_999)} SELECT n FROM r",
         endless={
             "scan": f"{ENDLESS_NUMBERS.format(10**12)} SELECT count(*) FROM r WHERE n % 7 = 9",
             "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
@@ -174,7 +174,7 @@ CASES = [
         name="postgres",
         make=PostgresEngine,
         database=_postgres_database,
-        numbers="SELECT n FROM generate_series(0::bigint, 999999) AS n",
+        numbers="SELECT n FROM generate_series(0::bigint, 299999) AS n",
         endless={
             "scan": "SELECT count(*) FROM generate_series(1, 2000000000) AS n WHERE n % 7 = 9",
             "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "

@@ -78,7 +78,7 @@ class Pool:
         with shielded():
             for worker in [*self._spare, *self._busy]:
                 await worker.kill()
-            for worker in self._busy:
+            for worker in [*self._busy]:
                 await self._ended(worker)
             self._spare.clear()
 
@@ -122,8 +122,9 @@ class Pool:
             raise
         except ChildEnded:
             worker.remove(order)
-            with shielded():
-                await self._ended(worker)
+            if not self._closed:  # else `close` sees to it
+                with shielded():
+                    await self._ended(worker)
             raise
 
     async def _ended(self, worker: Worker) -> bool:
