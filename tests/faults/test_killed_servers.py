@@ -95,7 +95,7 @@ async def test_work_that_kills_its_server_each_time_is_tried_three_times(tmp_pat
     """Ours: at most three attempts, also of what is safe to run again."""
     async with fleet(tmp_path) as servers:
         first = await servers.start(lease=0.3)
-        with pytest.raises(httpx2.TransportError):
+        with contextlib.suppress(httpx2.TransportError):  # if it died before the handle was sent
             await first.peer.call("deadly", name="x")
         await first.ended()
         [record] = await servers.store.find(owner=OWNER)

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -37,11 +37,15 @@ def _counts(thread: threading.Thread) -> bool:
 
 
 def _children() -> set[int]:
-    return {
-        one.pid
-        for one in psutil.Process().children(recursive=True)
-        if one.status() != psutil.STATUS_ZOMBIE
-    }
+    """What lives below this process, but for a PostgreSQL of other tests and its comings and
+    goings."""
+    return {one.pid for one in psutil.Process().children(recursive=True) if _is_ours(one)}
+
+
+def _is_ours(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE and process.name() != "postgres"
+    return False
 
 
 def _leased(file: Path) -> list[str]:
