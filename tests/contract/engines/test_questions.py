@@ -24,6 +24,7 @@ QUESTIONS = (
     "revenue by country",
     "top 10 products by revenue last month",
     "average order value by segment",
+    "median order value",
     "customers who never ordered",
     "best selling category",
     "revenue per quarter",

@@ -31,7 +31,16 @@ def written(tree: exp.Select, dialect: str) -> str:
         adapted = tree.transform(_for_sqlite)
     elif dialect == "postgres":
         adapted = tree.transform(_for_postgres)
+    elif dialect == "duckdb":
+        adapted = tree.transform(_for_duckdb)
     return adapted.sql(dialect=dialect, pretty=True)
+
+
+def _for_duckdb(node: exp.Expr) -> exp.Expr:
+    """The middle of two decimals lies between them: DuckDB's median would round it to theirs."""
+    if not isinstance(node, exp.Median) or isinstance(node.this, exp.Cast):
+        return node
+    return exp.Median(this=exp.Cast(this=node.this, to=exp.DataType.build("double")))
 
 
 def _for_sqlite(node: exp.Expr) -> exp.Expr:
