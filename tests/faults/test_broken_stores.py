@@ -246,7 +246,7 @@ async def test_a_worker_whose_connections_are_reset_goes_on(
         await fleet.worker("--store", dsn_behind(proxy))
         for number in range(8):
             tool = ("safe", "unsafe")[number % 2]
-            await fleet.begin(one.peer, tool, f"{tool}-{number}", two, seconds=number / 2)
+            await fleet.begin(one.peer, tool, f"{tool}-{number}", two, seconds=(1 + number) / 2)
         over = now_ms() + 4000
         while now_ms() < over:
             proxy.cut()
