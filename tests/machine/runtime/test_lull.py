@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from awhile.errors import StoreError
-from awhile.runtime.lull import OWNER, Lull
+from awhile.runtime.lull import OWNER, RETURN_SECONDS, Lull
 from tests.machine.runtime.conftest import Store
 
 pytestmark = pytest.mark.anyio
@@ -89,3 +90,20 @@ async def test_a_lull_that_is_not_over_is_still_suspected(tmp_path: Path) -> Non
         store.refuses_to_create = False
         await lull.sit_out(renew)
         assert not lull.suspected
+
+
+@pytest.mark.parametrize("failed", [True, False])
+async def test_after_a_store_was_away_others_have_time_to_connect_however_short_leases_are(
+    tmp_path: Path, failed: bool
+) -> None:
+    """Ours: also where the first try was made only after it had come back."""
+    clock = Clock()
+    async with Store(tmp_path / "tasks.db") as store:
+        lull, renew = Lull(store, lease_ms=10, now_ms=clock), Renewal(store)
+        if failed:
+            lull.failed()
+        else:
+            clock.now_ms += round(RETURN_SECONDS * 1000) + 1
+        began = anyio.current_time()
+        await lull.sit_out(renew)
+        assert anyio.current_time() - began >= RETURN_SECONDS

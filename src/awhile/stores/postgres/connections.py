@@ -193,7 +193,7 @@ class Connections:
                 logger.warning("%s Trying on.", explain(error, self.address))
             with contextlib.suppress(psycopg.Error), anyio.move_on_after(2):
                 await self._pool.check()
-        await anyio.sleep(random.uniform(0.5, 1) * min(0.01 * 2**tries, 1.0))  # noqa: S311
+        await anyio.sleep(random.uniform(0.5, 1) * min(0.01 * 2**tries, 0.25))  # noqa: S311
 
     def _tell_of_return(self) -> None:
         if self._away_since is not None:
