@@ -4,33 +4,26 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from awhile.ask.engines.keys import with_inferred_keys
-from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
+from awhile.ask.engines.card import VALUE_CHARACTERS, Catalog, Listed, Survey, time_limit
+from awhile.ask.engines.quoting import identifier
+from awhile.ask.schema import Schema, Table, TableColumn
 
 __all__ = ["schema"]
 
-_EVERY_VALUE = 500
-"""A text column with no more distinct values than this has all of them on the card: enough for
-a catalogue of products, small enough to search for every word of a question."""
-_EXAMPLES = 5
-_VALUE_CHARACTERS = 80
 _EXACT_ROWS = 300_000
 """Up to here a column's distinct values are counted; beyond, they are looked for in a sample."""
 _SLICES, _SLICE_ROWS = 8, 6_144
 _READ_ALL_VALUES = 50
 """A column with so few values in the sample is read to its end, or a rare one (an order that is
 still being processed) would be missing from the card: 15 ms for 3 million rows (measured)."""
-_UNIQUE_ROWS = 1_000_000
-"""Beyond this a column whose name makes it the key is believed rather than counted."""
 
 _COLUMNS = """
 SELECT c.schema_name, c.table_name, v.view_name IS NOT NULL, coalesce(t.comment, v.comment),
@@ -56,72 +49,48 @@ ORDER BY constraint_index
 
 def schema(connection: duckdb.DuckDBPyConnection, database: Path, seconds: float) -> Schema:
     """Read the card. Statistics stop after `seconds`, which a note then says."""
-    clock = _Clock(connection, seconds)
-    tables: list[Table] = []
-    for table, is_view in _catalog(connection):
-        described = table
-        if not is_view:
-            counted = clock.rows(f"SELECT count(*) FROM {_quoted(table)}")
-            described = replace(table, row_count=counted[0][0] if counted else None)
-        tables.append(_with_statistics(clock, described))
-
-    def is_unique(table: Table, column: str) -> bool:
-        if table.row_count is None or table.row_count > _UNIQUE_ROWS:
-            return True
-        name = _identifier(column)
-        counted = clock.rows(f"SELECT count(DISTINCT {name}) FROM {_quoted(table)}")
-        return not counted or counted[0][0] == table.row_count
-
-    keyed = with_inferred_keys(tuple(tables), is_unique)
-    notes = ("some columns have no sample values: reading them took too long",)
-    return Schema(keyed, database.stem, "duckdb", notes if clock.expired else ())
+    survey = Survey(partial(_asked, connection), seconds)
+    return survey.schema(
+        _catalog(connection),
+        partial(_with_statistics, survey),
+        database=database.stem,
+        dialect="duckdb",
+    )
 
 
-def _catalog(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, bool]]:
-    keys: dict[tuple[str, str], tuple[str, ...]] = {}
-    references: dict[tuple[str, str], list[ForeignKey]] = {}
+def _asked(
+    connection: duckdb.DuckDBPyConnection, sql: str, seconds: float
+) -> list[tuple[Any, ...]] | None:
+    with time_limit(seconds, connection.interrupt) as is_up:
+        try:
+            return connection.execute(sql).fetchall()
+        except duckdb.InterruptException:
+            if not is_up():
+                raise
+        except duckdb.Error:
+            # A view over something that is gone, or a type this statistic has no sense for.
+            pass
+    return None
+
+
+def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Listed]:
+    catalog = Catalog("main")
     for spot, name, kind, columns, other, referenced in connection.execute(_CONSTRAINTS).fetchall():
         if kind == "PRIMARY KEY":
-            keys[spot, name] = tuple(columns)
+            catalog.add_primary_key(spot, name, columns)
         else:
-            key = ForeignKey(tuple(columns), _public_name(spot, other), tuple(referenced))
-            references.setdefault((spot, name), []).append(key)
-    gathered: dict[tuple[str, str], tuple[bool, str | None, list[TableColumn]]] = {}
+            catalog.add_foreign_key(spot, name, columns, (spot, other), referenced)
     for row in connection.execute(_COLUMNS).fetchall():
-        spot, name, is_view, comment, column, kind, nullable, column_comment = row
-        _, _, columns = gathered.setdefault((spot, name), (is_view, comment, []))
-        columns.append(TableColumn(column, kind, nullable, column_comment))
-    return [
-        (
-            Table(
-                name=_public_name(spot, name),
-                columns=tuple(columns),
-                primary_key=keys.get((spot, name), ()),
-                foreign_keys=tuple(references.get((spot, name), ())),
-                comment=comment,
-            ),
-            is_view,
-        )
-        for (spot, name), (is_view, comment, columns) in gathered.items()
-    ]
+        spot, name, is_view, comment, column, kind, nullable, said = row
+        described = TableColumn(column, kind, nullable, said)
+        catalog.add_column(spot, name, described, is_view=is_view, comment=comment)
+    return catalog.tables()
 
 
-def _public_name(spot: str, name: str) -> str:
-    return name if spot == "main" else f"{spot}.{name}"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _quoted(table: Table) -> str:
-    spot, dot, name = table.name.partition(".")
-    return f"{_identifier(spot)}.{_identifier(name)}" if dot else f"main.{_identifier(table.name)}"
-
-
-def _with_statistics(clock: _Clock, table: Table) -> Table:
-    source, exact = _quoted(table), True
+def _with_statistics(survey: Survey, table: Table, source: str) -> Sequence[TableColumn]:
+    columns = _with_extremes(survey, table, source)
     whole = None if table.row_count is None else source
+    exact = True
     if table.row_count is None:
         source, exact = f"(FROM {source} LIMIT {_SLICES * _SLICE_ROWS})", False
     elif table.row_count > _EXACT_ROWS:
@@ -132,27 +101,23 @@ def _with_statistics(clock: _Clock, table: Table) -> Table:
             for each in range(_SLICES)
         )
         source, exact = f"(FROM {source} WHERE {slices})", False
-    columns = _with_extremes(clock, table)
-    return replace(
-        table,
-        columns=tuple(
-            _with_values(clock, column, source, whole, exact=exact)
-            if column.kind == "text"
-            else column
-            for column in columns
-        ),
-    )
+    return [
+        _with_values(survey, column, source, whole, exact=exact)
+        if column.kind == "text"
+        else column
+        for column in columns
+    ]
 
 
-def _with_extremes(clock: _Clock, table: Table) -> Sequence[TableColumn]:
+def _with_extremes(survey: Survey, table: Table, source: str) -> Sequence[TableColumn]:
     dated = [column for column in table.columns if column.kind in ("date", "timestamp")]
     if not dated or table.row_count is None:
         return table.columns
     wanted = ", ".join(
         f"min({name})::VARCHAR, max({name})::VARCHAR"
-        for name in (_identifier(column.name) for column in dated)
+        for name in (identifier(column.name) for column in dated)
     )
-    rows = clock.rows(f"SELECT {wanted} FROM {_quoted(table)}")
+    rows = survey.rows(f"SELECT {wanted} FROM {source}")
     if not rows:
         return table.columns
     found = {
@@ -168,60 +133,21 @@ def _with_extremes(clock: _Clock, table: Table) -> Sequence[TableColumn]:
 
 
 def _with_values(
-    clock: _Clock, column: TableColumn, source: str, whole: str | None, *, exact: bool
+    survey: Survey, column: TableColumn, source: str, whole: str | None, *, exact: bool
 ) -> TableColumn:
     """The column with values found in `source`, or in `whole` when it seems to have few."""
-    name = _identifier(column.name)
-    counted = clock.rows(
+    name = identifier(column.name)
+    counted = survey.rows(
         f"SELECT count(DISTINCT {name}), max(length({name}::VARCHAR)) FROM {source}"
     )
     if not counted:
         return column
     distinct, longest = counted[0]
     if not exact and 0 < distinct <= _READ_ALL_VALUES and whole is not None:
-        return _with_values(clock, column, whole, whole, exact=True)
-    few = distinct <= _EVERY_VALUE and (longest or 0) <= _VALUE_CHARACTERS
+        return _with_values(survey, column, whole, whole, exact=True)
     # DISTINCT of the bare column works on DuckDB's dictionaries: 15 ms in place of 250 ms.
-    values = clock.rows(
-        f"SELECT left(v::VARCHAR, {_VALUE_CHARACTERS}) FROM "
-        f"(SELECT DISTINCT {name} AS v FROM {source}) WHERE v IS NOT NULL "
-        + (f"ORDER BY 1 LIMIT {_EVERY_VALUE}" if few else f"LIMIT {_EXAMPLES}")
+    values = (
+        f"SELECT left(v::VARCHAR, {VALUE_CHARACTERS}) FROM "
+        f"(SELECT DISTINCT {name} AS v FROM {source}) WHERE v IS NOT NULL"
     )
-    return replace(
-        column,
-        sample_values=tuple(sorted(str(value) for (value,) in values)),
-        distinct_count=distinct if exact else None,
-    )
-
-
-class _Clock:
-    """Runs small queries until the time is up; then none any more.
-
-    A query that is running when the time is up is interrupted and counts as unanswered.
-    """
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, seconds: float) -> None:
-        self._connection = connection
-        self._end = time.monotonic() + seconds
-        self.expired = False
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        left = self._end - time.monotonic()
-        if left <= 0:
-            self.expired = True
-            return []
-        timer = threading.Timer(left, self._connection.interrupt)
-        timer.start()
-        try:
-            return self._connection.execute(sql).fetchall()
-        except duckdb.InterruptException:
-            if time.monotonic() < self._end:
-                raise
-            self.expired = True
-            return []
-        except duckdb.Error:
-            # A view over something that is gone, or a type this statistic has no sense for.
-            return []
-        finally:
-            timer.cancel()
-            timer.join()
+    return survey.with_values(column, distinct, longest or 0, values, exact=exact)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.postgres.link import Server
+from awhile.ask.engines.quoting import identifier
 
 __all__ = ["check_role", "fit_role"]
 
@@ -59,17 +60,13 @@ def fit_role(database: str, schemas: list[str]) -> str:
     lines = [
         "CREATE ROLE awhile_reader LOGIN PASSWORD 'choose one' NOSUPERUSER NOCREATEDB "
         "NOCREATEROLE NOREPLICATION NOBYPASSRLS;",
-        f"GRANT CONNECT ON DATABASE {_name(database)} TO awhile_reader;",
+        f"GRANT CONNECT ON DATABASE {identifier(database)} TO awhile_reader;",
         "ALTER ROLE awhile_reader SET default_transaction_read_only = on;",
     ]
-    for each in map(_name, schemas):
+    for each in map(identifier, schemas):
         lines += [
             f"GRANT USAGE ON SCHEMA {each} TO awhile_reader;",
             f"GRANT SELECT ON ALL TABLES IN SCHEMA {each} TO awhile_reader;",
             f"ALTER DEFAULT PRIVILEGES IN SCHEMA {each} GRANT SELECT ON TABLES TO awhile_reader;",
         ]
     return "\n".join(lines)
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -21,6 +21,7 @@ from awhile.ask.engines.postgres.link import connected
 from awhile.ask.engines.postgres.resolving import check_names
 from awhile.ask.engines.postgres.role import check_role
 from awhile.ask.engines.postgres.values import arrow_schema, batch_of
+from awhile.ask.engines.quoting import identifier
 from awhile.ask.engines.workers.messages import Fetched, ToEstimate, ToRun
 from awhile.ask.engines.workers.serving import Running, Stopped, serve, write_rows
 from awhile.ask.schema import Schema
@@ -196,9 +197,8 @@ class _Session:
     def _become(self, principal: str | None) -> None:
         if not principal:
             raise QueryRefused("roles", "who asks is not known, so no role can be taken for it")
-        name = '"' + principal.replace('"', '""') + '"'
         try:
-            self._server.ask(f"SET LOCAL ROLE {name}".encode())
+            self._server.ask(f"SET LOCAL ROLE {identifier(principal)}".encode())
             check_role(self._server, self._address.database)
         except (QueryError, DatabaseNotOpened) as no:
             raise QueryRefused(

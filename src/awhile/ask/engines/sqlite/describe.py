@@ -4,27 +4,20 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from awhile.ask.engines.keys import with_inferred_keys
+from awhile.ask.engines.card import VALUE_CHARACTERS, Listed, Survey, time_limit
+from awhile.ask.engines.quoting import identifier
 from awhile.ask.engines.sqlite.asking import rows
 from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
 
 __all__ = ["schema", "table_names"]
-
-_EVERY_VALUE = 500
-"""A text column with no more distinct values than this has all of them on the card."""
-_EXAMPLES = 5
-_VALUE_CHARACTERS = 80
-_UNIQUE_ROWS = 1_000_000
-"""Beyond this a column whose name makes it the key is believed rather than counted."""
 
 _ISO = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _DATED = ("date", "timestamp")
@@ -38,33 +31,30 @@ def table_names(connection: apsw.Connection) -> frozenset[str]:
 
 def schema(connection: apsw.Connection, database: Path, seconds: float) -> Schema:
     """Read the card. Statistics stop after `seconds`, which a note then says."""
-    clock = _Clock(connection, seconds)
-    tables: list[Table] = []
-    for table, is_view in _catalog(connection):
-        described = table
-        if not is_view:
-            counted = clock.rows(f"SELECT count(*) FROM {_identifier(table.name)}")
-            described = replace(table, row_count=counted[0][0] if counted else None)
-        tables.append(
-            replace(
-                described,
-                columns=tuple(_column(clock, described, each) for each in described.columns),
-            )
-        )
+    survey = Survey(partial(_asked, connection), seconds)
 
-    def is_unique(table: Table, column: str) -> bool:
-        if table.row_count is None or table.row_count > _UNIQUE_ROWS:
-            return True
-        name = _identifier(column)
-        counted = clock.rows(f"SELECT count(DISTINCT {name}) FROM {_identifier(table.name)}")
-        return not counted or counted[0][0] == table.row_count
+    def columns(table: Table, source: str) -> Sequence[TableColumn]:
+        return [_column(survey, table, source, each) for each in table.columns]
 
-    keyed = with_inferred_keys(tuple(tables), is_unique)
-    notes = ("some columns have no sample values: reading them took too long",)
-    return Schema(keyed, database.stem, "sqlite", notes if clock.expired else ())
+    return survey.schema(_catalog(connection), columns, database=database.stem, dialect="sqlite")
 
 
-def _catalog(connection: apsw.Connection) -> list[tuple[Table, bool]]:
+def _asked(
+    connection: apsw.Connection, sql: str, seconds: float
+) -> Sequence[tuple[Any, ...]] | None:
+    with time_limit(seconds, connection.interrupt) as is_up:
+        try:
+            return rows(connection, sql)
+        except apsw.InterruptError:
+            if not is_up():
+                raise
+        except (apsw.Error, UnicodeDecodeError):
+            # A virtual table whose module is not here, or a text that is none.
+            pass
+    return None
+
+
+def _catalog(connection: apsw.Connection) -> list[Listed]:
     listed = rows(
         connection,
         "SELECT l.name, l.type FROM pragma_table_list AS l JOIN sqlite_schema AS s USING (name) "
@@ -72,7 +62,7 @@ def _catalog(connection: apsw.Connection) -> list[tuple[Table, bool]]:
         "ORDER BY l.type = 'view', s.rowid",
     )
     keys = {str(name): _primary_key(connection, str(name)) for name, _ in listed}
-    tables: list[tuple[Table, bool]] = []
+    tables: list[Listed] = []
     for name, kind in listed:
         columns = tuple(
             TableColumn(column, (declared or "").upper() or "ANY", not required)
@@ -88,7 +78,7 @@ def _catalog(connection: apsw.Connection) -> list[tuple[Table, bool]]:
             primary_key=keys[str(name)],
             foreign_keys=_foreign_keys(connection, str(name), keys),
         )
-        tables.append((table, kind == "view"))
+        tables.append(Listed(table, identifier(str(name)), kind == "view"))
     return tables
 
 
@@ -125,33 +115,29 @@ def _foreign_keys(
     )
 
 
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _column(clock: _Clock, table: Table, column: TableColumn) -> TableColumn:
+def _column(survey: Survey, table: Table, source: str, column: TableColumn) -> TableColumn:
     """The column with what its values say: SQLite's types are declared, and not enforced."""
     if table.row_count is None:
         return column
-    name, source = _identifier(column.name), _identifier(table.name)
+    name = identifier(column.name)
     if column.type == "ANY":
-        kinds = clock.rows(f"SELECT DISTINCT typeof({name}) FROM {source} WHERE {name} NOT NULL")
+        kinds = survey.rows(f"SELECT DISTINCT typeof({name}) FROM {source} WHERE {name} NOT NULL")
         column = replace(column, type=kinds[0][0].upper() if len(kinds) == 1 else "ANY")
-    if column.kind in _DATED or (column.kind == "text" and _seems_dated(clock, name, source)):
-        return _dated(clock, column, name, source)
-    return _with_values(clock, column, name, source) if column.kind == "text" else column
+    if column.kind in _DATED or (column.kind == "text" and _seems_dated(survey, name, source)):
+        return _dated(survey, column, name, source)
+    return _with_values(survey, column, name, source) if column.kind == "text" else column
 
 
-def _seems_dated(clock: _Clock, name: str, source: str) -> bool:
-    first = clock.rows(
+def _seems_dated(survey: Survey, name: str, source: str) -> bool:
+    first = survey.rows(
         f"SELECT {name} GLOB '{_ISO}*' FROM {source} WHERE {name} NOT NULL AND {name} <> '' LIMIT 1"
     )
     return bool(first and first[0][0])
 
 
-def _dated(clock: _Clock, column: TableColumn, name: str, source: str) -> TableColumn:
+def _dated(survey: Survey, column: TableColumn, name: str, source: str) -> TableColumn:
     """Dates are dates only if every value is a text in ISO form; seconds since 1970 are numbers."""
-    told = clock.rows(
+    told = survey.rows(
         f"SELECT min({name}), max({name}), max(length({name})), count({name}), "
         f"sum(typeof({name}) = 'text' AND {name} GLOB '{_ISO}*'), group_concat(DISTINCT "
         f"typeof({name})) FROM {source}"
@@ -164,57 +150,18 @@ def _dated(clock: _Clock, column: TableColumn, name: str, source: str) -> TableC
         declared = column.type if column.kind in _DATED else kind
         return replace(column, type=declared, minimum=str(least), maximum=str(most))
     if column.kind == "text":
-        return _with_values(clock, column, name, source)
+        return _with_values(survey, column, name, source)
     found = [each for each in str(kinds).split(",") if each != "null"]
     return replace(column, type=found[0].upper() if len(found) == 1 else "ANY")
 
 
-def _with_values(clock: _Clock, column: TableColumn, name: str, source: str) -> TableColumn:
-    counted = clock.rows(f"SELECT count(DISTINCT {name}), max(length({name})) FROM {source}")
+def _with_values(survey: Survey, column: TableColumn, name: str, source: str) -> TableColumn:
+    counted = survey.rows(f"SELECT count(DISTINCT {name}), max(length({name})) FROM {source}")
     if not counted:
         return column
     distinct, longest = counted[0]
-    few = distinct <= _EVERY_VALUE and (longest or 0) <= _VALUE_CHARACTERS
-    values = clock.rows(
-        f"SELECT DISTINCT substr({name}, 1, {_VALUE_CHARACTERS}) FROM {source} "
-        f"WHERE typeof({name}) = 'text' "
-        + (f"ORDER BY 1 LIMIT {_EVERY_VALUE}" if few else f"LIMIT {_EXAMPLES}")
+    values = (
+        f"SELECT DISTINCT substr({name}, 1, {VALUE_CHARACTERS}) FROM {source} "
+        f"WHERE typeof({name}) = 'text'"
     )
-    return replace(
-        column,
-        sample_values=tuple(sorted(str(value) for (value,) in values)),
-        distinct_count=distinct,
-    )
-
-
-class _Clock:
-    """Runs small queries until the time is up; then none any more.
-
-    A query that is running when the time is up is interrupted and counts as unanswered.
-    """
-
-    def __init__(self, connection: apsw.Connection, seconds: float) -> None:
-        self._connection = connection
-        self._end = time.monotonic() + seconds
-        self.expired = False
-
-    def rows(self, sql: str) -> Sequence[tuple[Any, ...]]:
-        left = self._end - time.monotonic()
-        if left <= 0:
-            self.expired = True
-            return []
-        timer = threading.Timer(left, self._connection.interrupt)
-        timer.start()
-        try:
-            return rows(self._connection, sql)
-        except apsw.InterruptError:
-            if time.monotonic() < self._end:
-                raise
-            self.expired = True
-            return []
-        except (apsw.Error, UnicodeDecodeError):
-            # A virtual table whose module is not here, or a text that is none.
-            return []
-        finally:
-            timer.cancel()
-            timer.join()
+    return survey.with_values(column, distinct, longest or 0, values)
