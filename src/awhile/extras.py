@@ -1,14 +1,30 @@
-"""What to type to add an optional part of this package to wherever it was installed from."""
+"""Optional parts of this package: loading one, and what to type to add it to wherever this was
+installed from."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
+
+
+def loaded(point: EntryPoint, what: str) -> Any:
+    """The object of an entry point.
+
+    Raises `ImportError` with a sentence about ``what`` and the extra that is missing.
+    """
+    try:
+        return point.load()
+    except ImportError as error:
+        extra = next(iter(point.extras), point.name)
+        raise ImportError(
+            f"{what} is not completely installed: {error}; install what it needs: "
+            f"{command_to_add(extra)}"
+        ) from error
 
 
 def command_to_add(extra: str) -> str:
@@ -36,4 +52,4 @@ def command_to_add(extra: str) -> str:
     )
 
 
-__all__ = ["command_to_add"]
+__all__ = ["command_to_add", "loaded"]

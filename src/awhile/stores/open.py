@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from awhile.errors import SettingsError
-from awhile.extras import command_to_add
+from awhile.extras import loaded
 
 if TYPE_CHECKING:
     from awhile.stores.contract import Store
@@ -44,13 +44,9 @@ def open_store(url: str) -> Store:
             "machine is written 'sqlite:///tasks.db'."
         )
     try:
-        store = cast("StoreFromUrl", found[scheme].load())
+        store: StoreFromUrl = loaded(found[scheme], f"The store for {scheme!r} URLs")
     except ImportError as error:
-        extra = next(iter(found[scheme].extras), scheme)
-        raise SettingsError(
-            f"The store for {scheme!r} URLs is not completely installed: {error}. Install what it "
-            f"needs: {command_to_add(extra)}"
-        ) from error
+        raise SettingsError(str(error)) from error
     return store.from_url(url)
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from awhile.ask.engines.errors import DatabaseNotOpened
-from awhile.extras import command_to_add
+from awhile.extras import loaded
 
 if TYPE_CHECKING:
     from awhile.ask.engines.contract import Engine, EngineFromDatabase
@@ -47,13 +47,9 @@ def open_engine(
             "named by its path, PostgreSQL as 'postgresql://user@host/database'"
         )
     try:
-        engine = cast("EngineFromDatabase", found[kind].load())
+        engine: EngineFromDatabase = loaded(found[kind], f"the engine for {kind!r} databases")
     except ImportError as error:
-        extra = next(iter(found[kind].extras), kind)
-        raise DatabaseNotOpened(
-            f"the engine for {kind!r} databases is not completely installed: {error}; install what "
-            f"it needs: {command_to_add(extra)}"
-        ) from error
+        raise DatabaseNotOpened(str(error)) from error
     try:
         return engine.from_database(
             database, side_by_side=side_by_side, memory_limit_bytes=memory_limit_bytes
