@@ -49,6 +49,17 @@ async def ask(engine: DuckDBEngine, sql: str, folder: Path) -> int:
     return result.row_count
 
 
+async def write_once_it_is_free(file: Path, sql: str) -> None:
+    with anyio.fail_after(5):
+        while True:
+            try:
+                with duckdb.connect(file) as connection:
+                    connection.execute(sql)
+                return
+            except duckdb.IOException:
+                await anyio.sleep(0.05)
+
+
 async def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert "there is no file" in await not_opened(tmp_path / "none.duckdb")
     assert names_in(tmp_path) == []
@@ -90,14 +101,7 @@ async def test_its_owner_can_write_to_it_between_two_questions(file: Path, tmp_p
     engine = DuckDBEngine(file, release_after_seconds=0.1)
     await engine.open()
     assert await ask(engine, "SELECT * FROM t", tmp_path) == 1
-    with anyio.fail_after(5):
-        while True:
-            try:
-                with duckdb.connect(file) as connection:
-                    connection.execute("INSERT INTO t VALUES (2)")
-                break
-            except duckdb.IOException:
-                await anyio.sleep(0.05)
+    await write_once_it_is_free(file, "INSERT INTO t VALUES (2)")
     assert await ask(engine, "SELECT * FROM t", tmp_path) == 2
     await engine.close()
 
@@ -107,14 +111,7 @@ async def test_the_card_is_read_again_when_the_file_has_changed(file: Path) -> N
     await engine.open()
     first = await engine.describe()
     assert await engine.describe() is first
-    with anyio.fail_after(5):
-        while True:
-            try:
-                with duckdb.connect(file) as connection:
-                    connection.execute("CREATE TABLE u AS SELECT 1 AS y")
-                break
-            except duckdb.IOException:
-                await anyio.sleep(0.05)
+    await write_once_it_is_free(file, "CREATE TABLE u AS SELECT 1 AS y")
     assert (await engine.describe()).table("u") is not None
     await engine.close()
 
