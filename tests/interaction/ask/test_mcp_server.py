@@ -132,6 +132,11 @@ async def test_the_database_is_described_with_questions_that_work(app: App) -> N
     assert {"customers", "orders", "order_lines", "products"} <= {
         table["name"] for table in described["tables"]
     }
+    assert described["dialect"] == "duckdb"
+    (lines,) = [one for one in described["tables"] if one["name"] == "order_lines"]
+    columns = {one["name"]: one for one in lines["columns"]}
+    assert columns["product_id"]["references"] == "products.product_id"
+    assert columns["quantity"]["kind"] == "integer"
     assert described["examples"]
     quick = described["examples"][0]
     assert "rows" in await app.call("ask", question=quick)

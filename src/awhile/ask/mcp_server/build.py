@@ -196,7 +196,11 @@ def build_server(
         schema = await engine.describe()
         asked = await anyio.to_thread.run_sync(examples, schema)
         return model.DatabaseModel(
-            name=database_name, tables=shapes.tables(schema), examples=list(asked)
+            name=database_name,
+            dialect=schema.dialect,
+            tables=shapes.tables(schema),
+            examples=list(asked),
+            notes=list(schema.notes),
         )
 
     @mcp.tool()

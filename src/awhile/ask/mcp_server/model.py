@@ -10,6 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from awhile.ask.schema import ColumnKind
+
 LONGEST_QUESTION = 4_000
 """Characters of a question; more is no question but a text."""
 
@@ -108,21 +110,36 @@ class RowsModel(BaseModel):
     truncated: bool
 
 
+class TableColumnModel(BaseModel):
+    """One column of a table."""
+
+    name: str
+    type: str
+    kind: ColumnKind = Field(description="The family of the type.")
+    comment: str | None = None
+    primary: bool = Field(default=False, description="Whether it is part of the primary key.")
+    references: str | None = Field(
+        default=None, description="The table.column this one points at, declared or inferred."
+    )
+
+
 class TableModel(BaseModel):
     """One table that can be asked about."""
 
     name: str
     row_count: int | None
     comment: str | None
-    columns: list[ColumnModel]
+    columns: list[TableColumnModel]
 
 
 class DatabaseModel(BaseModel):
     """The database, and questions that can be asked about it."""
 
     name: str
+    dialect: str = Field(description="SQLGlot's name of the SQL it speaks.")
     tables: list[TableModel]
     examples: list[str]
+    notes: list[str] = Field(description="What is missing from the list of tables, and why.")
 
 
 class RunModel(BaseModel):
@@ -132,6 +149,9 @@ class RunModel(BaseModel):
     tool: str
     question: str | None
     sql: str | None
+    parameters: dict[str, ParameterValue] | None = Field(
+        default=None, description="The values of the SQL's :names, where it has any."
+    )
     reading: str | None
     status: str
     outcome: Outcome | None = Field(description="What a completed run came to.")

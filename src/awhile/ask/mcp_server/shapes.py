@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from awhile.ask.answer.answerer import Answered
     from awhile.ask.answer.statements import Statement
     from awhile.ask.results.pages import Page
-    from awhile.ask.schema import Schema
+    from awhile.ask.schema import Schema, Table
     from awhile.ask.translators.contract import QuestionBack, Refusal
     from awhile.tasks import TaskRecord
 
@@ -125,9 +125,28 @@ def tables(schema: Schema) -> list[model.TableModel]:
             name=table.name,
             row_count=table.row_count,
             comment=table.comment,
-            columns=[model.ColumnModel(name=one.name, type=one.type) for one in table.columns],
+            columns=_columns_of(table),
         )
         for table in schema.tables
+    ]
+
+
+def _columns_of(table: Table) -> list[model.TableColumnModel]:
+    points = {
+        here: f"{key.table}.{there}"
+        for key in table.foreign_keys
+        for here, there in zip(key.columns, key.referenced_columns, strict=False)
+    }
+    return [
+        model.TableColumnModel(
+            name=one.name,
+            type=one.type,
+            kind=one.kind,
+            comment=one.comment,
+            primary=one.name in table.primary_key,
+            references=points.get(one.name),
+        )
+        for one in table.columns
     ]
 
 
@@ -139,6 +158,7 @@ def run(record: TaskRecord, statement: Statement | None) -> model.RunModel:
         tool=record.tool,
         question=said.get("question"),
         sql=statement.sql if statement else said.get("sql"),
+        parameters=said.get("parameters"),
         reading=statement.reading if statement else None,
         outcome=_outcome(record),
         status=record.status.value,
