@@ -37,7 +37,7 @@ async def test_a_result_without_rows_still_has_its_columns(runner: Runner) -> No
 
 async def test_d8_reading_stops_at_the_row_budget(case: EngineCase, runner: Runner) -> None:
     result = await runner.run(case.numbers, Budget(rows=1203))
-    assert (result.row_count, result.truncated) == (1203, True)
+    assert (result.row_count, result.truncated, result.cut_by) == (1203, True, "rows")
     assert rows_in(result.path) == 1203
 
 
@@ -45,12 +45,12 @@ async def test_d8_a_result_of_exactly_the_budget_is_not_called_truncated(
     case: EngineCase, runner: Runner
 ) -> None:
     result = await runner.run(f"{case.numbers} LIMIT 1203", Budget(rows=1203))
-    assert (result.row_count, result.truncated) == (1203, False)
+    assert (result.row_count, result.truncated, result.cut_by) == (1203, False, None)
 
 
 async def test_d8_reading_stops_at_the_byte_budget(case: EngineCase, runner: Runner) -> None:
     result = await runner.run(case.numbers, Budget(bytes=80_000))
-    assert result.truncated
+    assert (result.truncated, result.cut_by) == (True, "bytes")
     # Eight bytes a number where it is kept as one; as text, some more and some fewer.
     assert 5_000 < result.row_count <= 12_000
 

@@ -18,6 +18,7 @@ __all__ = [
     "Budget",
     "Capabilities",
     "Column",
+    "CutBy",
     "Engine",
     "EngineFromDatabase",
     "Estimate",
@@ -73,8 +74,9 @@ class Budget:
     """How much of a result is read: reading stops at whichever comes first.
 
     `rows` and `bytes` (of the values as Arrow holds them) cut the result, which is then marked
-    truncated. `seconds` covers waiting, running and fetching; when it is used up the query is
-    stopped and `QueryInterrupted` is raised. None means no limit.
+    truncated, and by which of them. `seconds` covers all of `Engine.run`: waiting for a place,
+    connecting, loading, running, fetching and writing; when it is used up the query is stopped and
+    `QueryInterrupted` is raised. None means no limit.
     """
 
     rows: int = 1_000_000
@@ -96,12 +98,17 @@ class Progress:
     stage: Stage
 
 
+CutBy = Literal["rows", "bytes"]
+"""Which part of the budget ended the reading of a result."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueryResult:
     """A finished query. Columns are positional: two may share a name, and a name may be empty.
 
-    `truncated` means that the query had more rows than the budget allowed. `path` is the Parquet
-    file, readable by `awhile.ask.results`.
+    `truncated` means that the query had more rows than the budget allowed (`cut_by`): `row_count`
+    of them were read, and nobody counted the others. `path` is the Parquet file, readable by
+    `awhile.ask.results`.
     """
 
     columns: tuple[Column, ...]
@@ -109,6 +116,7 @@ class QueryResult:
     truncated: bool
     path: Path
     elapsed_seconds: float
+    cut_by: CutBy | None = None
 
 
 Report = Callable[[Progress], None]
@@ -156,6 +164,7 @@ class Engine(Protocol):
     ) -> Estimate | None:
         """What the query would cost, or None where the engine has no idea; it is not run.
 
+        The database has looked at the text all the same: names that it does not have are told.
         Raises `QueryRefused`, `QueryError`, `EngineLost`.
         """
         ...

@@ -51,18 +51,21 @@ class QueryError(EngineError):
 class QueryInterrupted(EngineError):
     """The query was stopped because its time budget was used up.
 
-    `how` says how we know that it has stopped, `seconds` how long that took.
+    `how` says how we know that it has stopped, `seconds` how long that took; `rows` is how many had
+    been read by then, which are not kept.
     """
 
-    def __init__(self, how: str, seconds: float, budget_seconds: float) -> None:
+    def __init__(self, how: str, seconds: float, budget_seconds: float, rows: int = 0) -> None:
+        read = f"; the {rows:,} rows read by then are not kept" if rows else ""
         super().__init__(
             f"stopped because it ran longer than its budget of {budget_seconds:g} s "
-            f"({how.replace('_', ' ')}, {seconds:.2f} s after that); "
+            f"({how.replace('_', ' ')}, {seconds:.2f} s after that){read}; "
             "narrow the question or raise the budget"
         )
         self.how = how
         self.seconds = seconds
         self.budget_seconds = budget_seconds
+        self.rows = rows
 
 
 class EngineLost(EngineError):

@@ -27,6 +27,7 @@ from awhile.processes import Link
 __all__ = ["DuckDBSettings", "connect", "serve_duckdb"]
 
 _BATCH_ROWS = 8_192
+_EXPLAIN = "EXPLAIN "
 _TYPE_CHARACTERS = 200
 """An ENUM of a thousand values would be its own type's name; longer names are cut to the word."""
 
@@ -101,7 +102,6 @@ class _Session:
         # question follows another.
         self._opened = stamp_of(settings.database)
         self._of_no_use = False
-        self._text = _Text()
         self._highest = 0.0
         try:
             self._connection = connect(settings)
@@ -120,6 +120,10 @@ class _Session:
             return describe.schema(self._connection, self._settings.database, seconds)
 
     def estimate(self, order: ToEstimate) -> Estimate | None:
+        """None: DuckDB has no figure of its own. But it plans the text: every name is looked up."""
+        sql = bound(order.sql, order.parameters, _mark)
+        with self._errors(sql, before=len(_EXPLAIN)):
+            self._connection.execute(_EXPLAIN + sql, dict(order.parameters) or None).fetchall()
         return None
 
     def run(self, order: ToRun, running: Running) -> Fetched:
@@ -127,9 +131,7 @@ class _Session:
         sql = bound(order.sql, order.parameters, _mark)
         with self._errors(sql):
             columns, batches = _started(self._connection, sql, order.parameters)
-            fetched = write_rows(
-                order, running, columns, batches.schema, batches, to_text=self._text
-            )
+            fetched = write_rows(order, running, columns, batches.schema, batches)
             # Ends the rest of a query whose result was cut.
             batches.close()
             return fetched
@@ -149,7 +151,8 @@ class _Session:
         """Nothing of a DuckDB query is anywhere but in its process."""
 
     @contextmanager
-    def _errors(self, sql: str = "") -> Generator[None]:
+    def _errors(self, sql: str = "", before: int = 0) -> Generator[None]:
+        """`before` is how many characters stood before the text itself."""
         try:
             yield
         except duckdb.InterruptException:
@@ -157,7 +160,7 @@ class _Session:
         except duckdb.Error as error:
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 self._of_no_use = True
-            raise _plain(error, sql) from None
+            raise _plain(error, sql, before) from None
 
 
 def _mark(name: str) -> str:
@@ -176,19 +179,16 @@ def _started(
         connection.execute(sql, dict(parameters) or None).close()
         raise
     columns = tuple(
-        Column(name, _type_name(str(kind)))
+        Column(name, type_name(kind))
         for name, kind in zip(relation.columns, relation.types, strict=True)
     )
+    kept = as_kept(sql, relation.types)
+    if kept is not None:
+        relation = connection.sql(kept, params=dict(parameters) or None)
     return columns, relation.to_arrow_reader(_BATCH_ROWS)
 
 
-def _type_name(name: str) -> str:
-    if name == '"NULL"':
-        return "NULL"
-    return name if len(name) <= _TYPE_CHARACTERS else name.partition("(")[0]
-
-
-def _plain(error: duckdb.Error, sql: str = "") -> QueryError:
+def _plain(error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
     """The engine's words and the place they speak of."""
     text = str(error)
     kind, separator, rest = text.partition(": ")
@@ -197,21 +197,6 @@ def _plain(error: duckdb.Error, sql: str = "") -> QueryError:
         message, position = f"{kind}: {told['exception_message']}", told.get("position")
     except (ValueError, TypeError, KeyError):
         return QueryError(text if separator else kind)
+    if position is not None:
+        position = max(int(position) - before, 0)
     return QueryError(message, *place_of(sql, position))
-
-
-class _Text:
-    """Any Arrow column as DuckDB's own text, by a connection of its own that knows no file."""
-
-    def __init__(self) -> None:
-        self._connection: duckdb.DuckDBPyConnection | None = None
-
-    def __call__(self, batch: pa.RecordBatch, positions: Sequence[int]) -> Sequence[pa.Array]:
-        if self._connection is None:
-            self._connection = duckdb.connect()
-            self._connection.execute("SET TimeZone = 'UTC'")
-        names = [f"c{position}" for position in positions]
-        table = pa.Table.from_arrays([batch.column(position) for position in positions], names)
-        texts = ", ".join(f"{name}::VARCHAR" for name in names)
-        told = self._connection.from_arrow(table).project(texts).to_arrow_table()
-        return [column.combine_chunks() for column in told.columns]

@@ -101,8 +101,6 @@ class PooledEngine(ABC):
     ) -> Estimate | None:
         """What the query would cost, where the engine can tell."""
         self.check(sql, parameters)
-        if self._capabilities.estimate == "none":
-            return None
         order = ToEstimate(sql, parameters or {}, principal)
         return (await self._pool.order(order, Answered)).estimate
 
@@ -120,9 +118,15 @@ class PooledEngine(ABC):
         """See `Engine.run`."""
         self.check(sql, parameters)
         stopped: list[tuple[HowStopped, float]] = [("never_started", 0.0)]
+        read = 0
 
         def note(how: HowStopped, seconds: float) -> None:
             stopped.append((how, seconds))
+
+        def tell(at: Progress) -> None:
+            nonlocal read
+            read = at.rows
+            report(at)
 
         order = ToRun(
             sql,
@@ -137,12 +141,12 @@ class PooledEngine(ABC):
             if budget.seconds is not None:
                 scope.deadline = anyio.current_time() + budget.seconds
             try:
-                return await self._run(order, report, note)
+                return await self._run(order, tell, note)
             except anyio.get_cancelled_exc_class():
                 if on_stopped is not None:
                     on_stopped(*stopped[-1])
                 raise
-        raise QueryInterrupted(*stopped[-1], budget_seconds=budget.seconds or 0.0)
+        raise QueryInterrupted(*stopped[-1], budget_seconds=budget.seconds or 0.0, rows=read)
 
     async def _run(self, order: ToRun, report: Report, on_stopped: OnStopped) -> QueryResult:
         began = time.monotonic()
@@ -155,7 +159,8 @@ class PooledEngine(ABC):
         return QueryResult(
             columns=fetched.columns,
             row_count=fetched.row_count,
-            truncated=fetched.truncated,
+            truncated=fetched.cut_by is not None,
             path=order.destination,
             elapsed_seconds=time.monotonic() - began,
+            cut_by=fetched.cut_by,
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from awhile.ask.engines.contract import Column, Estimate, Stage
+from awhile.ask.engines.contract import Column, CutBy, Estimate, Stage
 from awhile.ask.engines.parameters import Scalar
 from awhile.ask.schema import Schema
 
@@ -132,7 +132,7 @@ class Progressed:
 class Fetched:
     columns: tuple[Column, ...]
     row_count: int
-    truncated: bool
+    cut_by: CutBy | None
 
 
 @dataclass(frozen=True, slots=True)

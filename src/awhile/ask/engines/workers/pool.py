@@ -43,6 +43,9 @@ __all__ = ["Pool", "Worker"]
 
 _Answer = TypeVar("_Answer")
 
+_SHORT_ORDERS = 2
+"""How many orders that are no queries are carried out at once, beside the queries."""
+
 _END_SECONDS = 5.0
 """How long a server gets to confirm that what a killed worker left there is ended."""
 
@@ -64,6 +67,7 @@ class Pool:
         self._start = start
         self._grace_seconds = grace_seconds
         self._places = anyio.CapacityLimiter(side_by_side)
+        self._short = anyio.CapacityLimiter(_SHORT_ORDERS)
         self._spare: list[Worker] = []
         self._busy: set[Worker] = set()
         self._closed = False
@@ -83,11 +87,22 @@ class Pool:
             self._spare.clear()
 
     async def order(self, order: Order, expected: type[_Answer]) -> _Answer:
-        """The answer to a short order; a cancelled one costs the process."""
-        answer = await self._with_worker(lambda worker: worker.answer(order))
+        """The answer to a short order; a cancelled one costs the process, and returns only once it
+        has stopped."""
+        async with self._short:
+            answer = await self._with_worker(lambda worker: self._answer(worker, order))
         if not isinstance(answer, expected):
             raise EngineLost(f"the worker answered {order!r} with {answer!r}")
         return answer
+
+    async def _answer(self, worker: Worker, order: Order) -> object:
+        try:
+            return await worker.answer(order)
+        except anyio.get_cancelled_exc_class():
+            with shielded():
+                await worker.kill()
+                await self._ended(worker)
+            raise
 
     async def run(
         self,

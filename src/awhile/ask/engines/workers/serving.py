@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol
 
 import pyarrow as pa
 
-from awhile.ask.engines.contract import Column, Estimate, Stage
+from awhile.ask.engines.contract import Column, CutBy, Estimate, Stage
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError, QueryRefused
 from awhile.ask.engines.parquet import ParquetResult, ToText
 from awhile.ask.engines.workers.messages import (
@@ -239,33 +239,34 @@ def write_rows(
     known only once the rows are.
     """
     rows = size = 0
-    truncated = False
+    cut_by: CutBy | None = None
     with ParquetResult(order.destination, columns, schema, to_text or _no_text) as result:
         for batch in batches:
             running.check()
-            batch, cut = _within(batch, order.rows - rows, order.bytes - size)
+            batch, cut_by = _within(batch, order.rows - rows, order.bytes - size)
             rows += batch.num_rows
             size += batch.nbytes
             result.write(batch)
             running.rows, running.stage = rows, "fetching"
-            if cut:
-                truncated = True
+            if cut_by is not None:
                 break
         running.check()
         if columns_at_end is not None:
             columns = columns_at_end()
-        result.finish(truncated=truncated, columns=columns)
-    return Fetched(columns, rows, truncated)
+        result.finish(truncated=cut_by is not None, columns=columns)
+    return Fetched(columns, rows, cut_by)
 
 
 def _no_text(batch: pa.RecordBatch, positions: object) -> NoReturn:
     raise pa.ArrowInvalid(f"no text form is known for columns {positions!r} of {batch.schema!r}")
 
 
-def _within(batch: pa.RecordBatch, rows: int, size: int) -> tuple[pa.RecordBatch, bool]:
-    """As much of the batch as fits, and whether something was left."""
+def _within(batch: pa.RecordBatch, rows: int, size: int) -> tuple[pa.RecordBatch, CutBy | None]:
+    """As much of the batch as fits, and what left the rest out, if there is a rest."""
     fitting = min(batch.num_rows, rows)
-    if batch.nbytes > size:
+    cut_by: CutBy | None = "rows" if fitting < batch.num_rows else None
+    if batch.slice(0, fitting).nbytes > size:
+        cut_by = "bytes"
         low, high = 0, fitting
         while low < high:
             middle = (low + high + 1) // 2
@@ -273,7 +274,7 @@ def _within(batch: pa.RecordBatch, rows: int, size: int) -> tuple[pa.RecordBatch
                 (middle, high) if batch.slice(0, middle).nbytes <= size else (low, middle - 1)
             )
         fitting = low
-    return batch.slice(0, fitting), fitting < batch.num_rows
+    return batch.slice(0, fitting), cut_by
 
 
 class _Reports(threading.Thread):
