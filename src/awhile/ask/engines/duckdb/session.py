@@ -102,6 +102,7 @@ class _Session:
         # question follows another.
         self._opened = stamp_of(settings.database)
         self._of_no_use = False
+        self._text = _Text()
         self._highest = 0.0
         try:
             self._connection = connect(settings)
@@ -131,7 +132,9 @@ class _Session:
         sql = bound(order.sql, order.parameters, _mark)
         with self._errors(sql):
             columns, batches = _started(self._connection, sql, order.parameters)
-            fetched = write_rows(order, running, columns, batches.schema, batches)
+            fetched = write_rows(
+                order, running, columns, batches.schema, batches, to_text=self._text
+            )
             # Ends the rest of a query whose result was cut.
             batches.close()
             return fetched
@@ -179,13 +182,16 @@ def _started(
         connection.execute(sql, dict(parameters) or None).close()
         raise
     columns = tuple(
-        Column(name, type_name(kind))
+        Column(name, _type_name(str(kind)))
         for name, kind in zip(relation.columns, relation.types, strict=True)
     )
-    kept = as_kept(sql, relation.types)
-    if kept is not None:
-        relation = connection.sql(kept, params=dict(parameters) or None)
     return columns, relation.to_arrow_reader(_BATCH_ROWS)
+
+
+def _type_name(name: str) -> str:
+    if name == '"NULL"':
+        return "NULL"
+    return name if len(name) <= _TYPE_CHARACTERS else name.partition("(")[0]
 
 
 def _plain(error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
@@ -200,3 +206,20 @@ def _plain(error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
     if position is not None:
         position = max(int(position) - before, 0)
     return QueryError(message, *place_of(sql, position))
+
+
+class _Text:
+    """Any Arrow column as DuckDB's own text, by a connection of its own that knows no file."""
+
+    def __init__(self) -> None:
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def __call__(self, batch: pa.RecordBatch, positions: Sequence[int]) -> Sequence[pa.Array]:
+        if self._connection is None:
+            self._connection = duckdb.connect()
+            self._connection.execute("SET TimeZone = 'UTC'")
+        names = [f"c{position}" for position in positions]
+        table = pa.Table.from_arrays([batch.column(position) for position in positions], names)
+        texts = ", ".join(f"{name}::VARCHAR" for name in names)
+        told = self._connection.from_arrow(table).project(texts).to_arrow_table()
+        return [column.combine_chunks() for column in told.columns]
