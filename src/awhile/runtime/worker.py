@@ -24,6 +24,7 @@ from awhile.runtime.running import Running
 from awhile.runtime.slots import Slots
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.contract import Held
+from awhile.stores.sealing import Left
 from awhile.tasks import Lease, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
 from awhile.telemetry.logs import about_task
@@ -152,6 +153,7 @@ class Worker:
         self._kept: dict[str, Running] = {}
         self._all: set[Running] = set()
         self._look = Bell()
+        self._left = Left()
         self._lull = Lull(store, lease_ms=self._lease_ms, now_ms=now_ms)
         self._tasks: TaskGroup | None = None
 
@@ -400,6 +402,7 @@ class Worker:
             limit=limit,
             per_owner=self._bounds.running_per_owner,
             without=self._slots.sated,
+            fit=self._left.readable,
         )
         self._lull.answered(now)
         for record in claimed:

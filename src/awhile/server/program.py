@@ -10,10 +10,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import ClientCapabilities, InputResponseRequestParams
 from starlette.datastructures import Headers
 
-from awhile.runtime.ending import Returned, internal_error
+from awhile.runtime.ending import Returned
 from awhile.server.endings import ending_of
 from awhile.server.outbound import RESOLVER_VERSION, detached_session
-from awhile.stores.sealing import is_sealed
 from awhile.telemetry import traces
 from awhile.wire.v2026_07_28 import PROTOCOL_VERSION
 
@@ -96,9 +95,6 @@ class ServerProgram:
     def body(self, record: TaskRecord) -> Callable[[Run], Awaitable[Returned | Raised]]:
         """The tool's body with the task's arguments and what was kept of the original request."""
 
-        if is_sealed(record.arguments):  # run, it would have the defaults of its tool instead
-            return _unreadable
-
         async def run_it(run: Run) -> Returned | Raised:
             if rounds := record.context.get(ROUNDS):
                 params = InputResponseRequestParams.model_validate(rounds, by_name=False)
@@ -141,11 +137,3 @@ class ServerProgram:
             request_context=request, mcp_server=self._server, input_params=answered
         )
         return await ending_of(self._server.call_tool(record.tool, dict(record.arguments), context))
-
-
-async def _unreadable(_run: Run) -> Raised:
-    return internal_error(
-        "The worker that took this has no key to read its arguments with, so nothing was run. Give "
-        "it AWHILE_SEAL_KEYS, and start this again.",
-        reason="sealed",
-    )

@@ -19,7 +19,7 @@ from awhile.stores.bounds import NO_BOUNDS
 from awhile.tasks.record import PLACES_COUNTED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from typing import Self
 
@@ -56,6 +56,10 @@ class Held:
 
 PLACE_LIMIT = PLACES_COUNTED
 """`TaskStore.place` counts this far: a place beyond is told as this one."""
+
+
+PASSED_OVER = 100
+"""How many tasks that are not for its caller `Store.claim` looks past."""
 
 
 class Watch(Protocol):
@@ -184,6 +188,7 @@ class Store(TaskStore, Protocol):
         limit: int,
         per_owner: int | None = None,
         without: Collection[str] = (),
+        fit: Callable[[TaskRecord], bool] | None = None,
     ) -> Sequence[TaskRecord]:
         """Take up to ``limit`` tasks of these tools that nobody holds (`state.may_claim`).
 
@@ -192,6 +197,10 @@ class Store(TaskStore, Protocol):
         wait, fairly between owners: always the next one of the owner with the fewest held tasks
         (whatever their tool), of those the oldest; each one taken counts at once. An owner who
         holds ``per_owner`` tasks gets no more of them, nor does one of ``without``.
+
+        A task that ``fit`` refuses is left to others, and nothing is written of it: those that come
+        after it are taken as if it were not there, up to `PASSED_OVER` such tasks in one call. It
+        is asked about each before the claim, in any thread, maybe more than once.
 
         In the same pass, tasks whose worker is lost and that may not be run again are ended
         (`state.worker_lost`, whatever their tool, except what this claim could have taken), so that
@@ -225,4 +234,4 @@ class Store(TaskStore, Protocol):
         ...
 
 
-__all__ = ["PLACE_LIMIT", "Held", "Kept", "Store", "TaskStore", "Watch"]
+__all__ = ["PASSED_OVER", "PLACE_LIMIT", "Held", "Kept", "Store", "TaskStore", "Watch"]

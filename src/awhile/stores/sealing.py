@@ -24,7 +24,6 @@ from awhile.errors import StoreError
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.stores.operated import OURS, TellsOfLost
 from awhile.stores.rows import check_text, encode
-from awhile.tasks import StoppedHow
 from awhile.tasks import events as ev
 
 if TYPE_CHECKING:
@@ -48,7 +47,8 @@ _KEY = "awhile/sealed"
 _COLUMNS = {"message": "status_message", "reason": "cancel_reason"}
 
 LAST_MESSAGES = 1000
-"""For how many tasks the last message is remembered, to be sealed once while it stays the same."""
+"""For how many tasks the last message is remembered, to be sealed once while it stays the same; and
+of how many it is remembered that their being left was said."""
 
 
 class Codec(Protocol):
@@ -79,14 +79,49 @@ def sealed(store: Store, codec: Codec | None = None, *, redact: Redact | None = 
     return cast("Store", Sealed(store, codec, redact))
 
 
-def is_sealed(value: Mapping[str, Any]) -> bool:
-    """Whether this is what was kept instead of a value: who reads it has not the key."""
-    return set(value) == {_KEY}
+def is_sealed(record: TaskRecord) -> bool:
+    """Whether what was kept of a task is still sealed: who reads it so has not the key."""
+    given = (record.arguments, record.context)
+    noted = (note.outcome for note in record.journal.values())
+    answered = (one.response for one in record.inputs.values())
+    return any(map(_is_sealed, (*given, *noted, *answered)))
+
+
+def _is_sealed(value: object) -> bool:
+    return isinstance(value, Mapping) and set(cast("Mapping[str, Any]", value)) == {_KEY}
 
 
 def without_seals(text: str) -> str:
     """Text for whoever has no key: short, where something in it is sealed."""
     return _TOKEN.sub("(sealed)", text)
+
+
+class Left:
+    """Says of each task that it is left to whoever has the key; once. From any thread."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, None] = {}
+
+    def readable(self, record: TaskRecord) -> bool:
+        """Whether a process can read it that seals nothing; else that is said."""
+        if not is_sealed(record):
+            return True
+        self.say(
+            record,
+            f"The contents of task {record.task_id!r} are sealed, and this process has no key. "
+            "Give it AWHILE_SEAL_KEYS, as the others have it.",
+        )
+        return False
+
+    def say(self, record: TaskRecord, why: object) -> None:
+        """Say it, unless that was said before."""
+        if record.task_id in self._said:
+            return
+        self._said[record.task_id] = None
+        if len(self._said) > LAST_MESSAGES:
+            del self._said[next(iter(self._said))]
+        about = {"task_id": record.task_id}
+        logger.error("%s Until then it is left to workers that have it.", why, extra=about)
 
 
 class Sealed:
@@ -97,6 +132,7 @@ class Sealed:
         self._codec = codec
         self._redact = redact
         self._last: dict[str, tuple[str, str]] = {}
+        self._left = Left()
         self._on_lost: Callable[[TaskRecord], None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -118,7 +154,9 @@ class Sealed:
     def on_lost(self, told: Callable[[TaskRecord], None] | None) -> None:
         self._on_lost = told
         if isinstance(self.inner, TellsOfLost):
-            self.inner.on_lost = None if told is None else lambda one: told(self._opened(one))
+            self.inner.on_lost = (
+                None if told is None else lambda one: told(self._as_far_as_known(one))
+            )
 
     async def create(self, record: TaskRecord, *, bounds: Bounds = NO_BOUNDS) -> TaskRecord:
         """See `TaskStore.create`."""
@@ -166,49 +204,38 @@ class Sealed:
         found = await self.inner.history(task_id, after_seq=after_seq, limit=limit)
         return [replace(one, fields=self._open(one.fields, task_id)) for one in found]
 
-    async def claim(self, **asked: Any) -> Sequence[TaskRecord]:
-        """See `Store.claim`. What cannot be read here is left to who has the key.
+    async def claim(
+        self, *, fit: Callable[[TaskRecord], bool] | None = None, **asked: Any
+    ) -> Sequence[TaskRecord]:
+        """See `Store.claim`. What cannot be read here is left to who has the key."""
 
-        Raises:
-            StoreError: nothing of what could be taken can be read.
-        """
-        readable: list[TaskRecord] = []
-        unreadable: StoreError | None = None
-        for one in await self.inner.claim(**asked):
+        def readable(one: TaskRecord) -> bool:
             try:
-                readable.append(self._opened(one))
-            except StoreError as error:  # held by nobody, it would count as lost with its worker
-                unreadable = error
-                back = ev.Released(generation=one.generation, how=StoppedHow.NEVER_STARTED)
-                await self.inner.append(one.task_id, back, asked["at_ms"])
-        if unreadable is not None:
-            if not readable:
-                raise unreadable
-            logger.error("%s", unreadable)
-        return readable
+                opened = self._opened(one)
+            except StoreError as unreadable:
+                self._left.say(one, unreadable)
+                return False
+            return fit is None or fit(opened)
+
+        return [self._opened(one) for one in await self.inner.claim(**asked, fit=readable)]
 
     async def unclaimed(self, **asked: Any) -> Sequence[TaskRecord]:
-        """See `Store.unclaimed`."""
-        return [self._opened(one) for one in await self.inner.unclaimed(**asked)]
+        """See `Store.unclaimed`. What cannot be read here says as much as it can."""
+        return [self._as_far_as_known(one) for one in await self.inner.unclaimed(**asked)]
 
     async def overview(self, **asked: Any) -> Overview:
         """See `Operated.overview`."""
         seen: Overview = await cast("Any", self.inner).overview(**asked)
         return replace(
             seen,
-            held=[self._opened(one) for one in seen.held],
-            endings=[self._opened(one) for one in seen.endings],
+            held=[self._as_far_as_known(one) for one in seen.held],
+            endings=[self._as_far_as_known(one) for one in seen.endings],
         )
 
     async def take_notices(self, **asked: Any) -> Sequence[Notice]:
         """See `Notifies.take_notices`. One that cannot be read here says as much as it can."""
         taken: Sequence[Notice] = await cast("Any", self.inner).take_notices(**asked)
-        told: list[Notice] = []
-        for one in taken:
-            with suppress(StoreError):
-                one = replace(one, record=self._opened(one.record))
-            told.append(one)
-        return told
+        return [replace(one, record=self._as_far_as_known(one.record)) for one in taken]
 
     # --- on the way in --------------------------------------------------------------------
 
@@ -330,6 +357,13 @@ class Sealed:
             },
         )
 
+    def _as_far_as_known(self, record: TaskRecord) -> TaskRecord:
+        """The same; still sealed, where the key is not here."""
+        try:
+            return self._opened(record)
+        except StoreError:
+            return record
+
     def _open(self, value: Any, about: str) -> Any:
         """What was sealed of a value, at any depth: a history entry has several such parts."""
         if self._codec is None or value is None:
@@ -340,7 +374,7 @@ class Sealed:
             return [self._open(one, about) for one in cast("list[Any]", value)]
         if isinstance(value, Mapping):
             parts = cast("Mapping[str, Any]", value)
-            if is_sealed(parts):
+            if _is_sealed(parts):
                 return self._unseal(str(parts[_KEY]), about)
             return {key: self._open(one, about) for key, one in parts.items()}
         return value
@@ -356,4 +390,4 @@ class Sealed:
         )
 
 
-__all__ = ["Codec", "Redact", "Sealed", "is_sealed", "sealed", "without_seals"]
+__all__ = ["Codec", "Left", "Redact", "Sealed", "is_sealed", "sealed", "without_seals"]

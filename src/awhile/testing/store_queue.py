@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 
 import anyio
 import pytest
@@ -26,6 +27,7 @@ async def take(
     tools: tuple[str, ...] = ("report",),
     per_owner: int | None = None,
     without: tuple[str, ...] = (),
+    fit: Callable[[TaskRecord], bool] | None = None,
 ) -> list[TaskRecord]:
     """Claim at the suite's instant."""
     claimed = await store.claim(
@@ -36,6 +38,7 @@ async def take(
         limit=limit,
         per_owner=per_owner,
         without=without,
+        fit=fit,
     )
     return list(claimed)
 
@@ -118,6 +121,40 @@ class QueuesFairly(StoreCase):
             await store.create(task(owner=owner))
         assert owners(await take(store, 10, without=("ada", "bob"))) == "e"
         assert owners(await take(store, 10)) == "ab"
+
+    async def test_what_is_not_for_a_caller_is_left_to_others_and_what_comes_behind_is_taken(
+        self, store: Store, second: Store
+    ) -> None:
+        """Ours: nothing is written of it, and it keeps its place."""
+        made = [await store.create(task(owner=owner)) for owner in ("ada", "ada", "eve", "ada")]
+        lost = await store.create(task(worker="gone", until_ms=AT, max_attempts=2))
+        left = {made[0].task_id, made[1].task_id, lost.task_id}
+
+        def fit(one: TaskRecord) -> bool:
+            return one.task_id not in left
+
+        taken = [*await take(store, 1, fit=fit), *await take(store, 3, fit=fit)]
+        assert {one.task_id for one in taken} <= {made[2].task_id, made[3].task_id}
+        taken += await take(store, 3, fit=fit)
+        assert {one.task_id for one in taken} == {made[2].task_id, made[3].task_id}
+        assert await take(store, 3, fit=fit) == []
+        for task_id in left:
+            assert kinds(await store.history(task_id)) == ["Created"]
+        assert await second.place(made[0].task_id) == 0
+        assert {one.task_id for one in await take(second, 5)} == left
+
+    async def test_a_bound_of_running_tasks_counts_nothing_that_is_left_to_others(
+        self, store: Store
+    ) -> None:
+        """Ours."""
+        made = [await store.create(task(owner="ada")) for _ in range(5)]
+        left = {one.task_id for one in made[:3]}
+
+        def fit(one: TaskRecord) -> bool:
+            return one.task_id not in left
+
+        taken = [one for _ in range(3) for one in await take(store, 2, per_owner=1, fit=fit)]
+        assert [one.task_id for one in taken] == [made[3].task_id]
 
     async def test_what_ran_before_goes_first_and_takes_no_other_place(self, store: Store) -> None:
         """Ours: it counted as running all the time."""

@@ -25,7 +25,7 @@ from awhile.stores.sqlite.bells import Bell
 from awhile.stores.sqlite.connection import Connection
 from awhile.stores.sqlite.files import explain
 from awhile.stores.sqlite.locks import WriteLock
-from awhile.stores.sqlite.transaction import QUERIES
+from awhile.stores.sqlite.reading import QUERIES
 from awhile.testing.store_case import task
 
 

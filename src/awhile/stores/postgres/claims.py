@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from awhile.stores.asked import Asked
+from awhile.stores.contract import PASSED_OVER
 from awhile.stores.postgres.changing import Change, change_values, stored
 from awhile.stores.postgres.explain import is_lost
 from awhile.stores.postgres.group import FROZEN_MS
-from awhile.stores.postgres.lines import Lines, Wanted, first_asked
+from awhile.stores.postgres.lines import Lines, first_asked
 from awhile.stores.postgres.values import Texts
 from awhile.tasks import events as ev
-from awhile.tasks.state import may_claim, worker_lost
+from awhile.tasks.state import worker_lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from awhile.stores.postgres.connections import Connections, Cursor, Raw
     from awhile.stores.postgres.listener import Listener
+    from awhile.stores.wanted import Wanted
     from awhile.tasks import TaskRecord
 
 LOST_AT_ONCE = 500
@@ -34,21 +36,27 @@ CLAIMED_AT_ONCE = 1000
 """How many tasks one call claims at most, whatever was asked for."""
 
 
-async def claim(
-    connections: Connections,
-    listener: Listener,
-    event: ev.Claimed,
-    wanted: Wanted,
-    on_lost: Callable[[TaskRecord], None] | None,
-) -> Sequence[TaskRecord]:
-    """See `Store.claim`; ``on_lost`` is told of each task that was ended because it was lost."""
-    one = _Claim(connections, listener, event, wanted)
-    await connections.retried(one.take)
-    _tell(on_lost, one.ended)
-    while one.full:  # a whole fleet was lost; the rest in transactions of its own
-        await connections.retried(one.end_lost)
+class Claims:
+    """The claims of one process."""
+
+    def __init__(self, connections: Connections, listener: Listener) -> None:
+        self._connections = connections
+        self._listener = listener
+        self._wary = False
+        """Whether there were tasks in line that are not for this process."""
+
+    async def claim(
+        self, event: ev.Claimed, wanted: Wanted, on_lost: Callable[[TaskRecord], None] | None
+    ) -> Sequence[TaskRecord]:
+        """See `Store.claim`; ``on_lost`` is told of each task that was ended as lost."""
+        one = _Claim(self._connections, self._listener, event, wanted, wary=self._wary)
+        await self._connections.retried(one.take)
+        self._wary = one.wary
         _tell(on_lost, one.ended)
-    return one.claimed
+        while one.full:  # a whole fleet was lost; the rest in transactions of its own
+            await self._connections.retried(one.end_lost)
+            _tell(on_lost, one.ended)
+        return one.claimed
 
 
 def _tell(on_lost: Callable[[TaskRecord], None] | None, ended: Sequence[TaskRecord]) -> None:
@@ -61,7 +69,13 @@ class _Claim:
     """One call of `Store.claim`: its transactions, and what they came to."""
 
     def __init__(
-        self, connections: Connections, listener: Listener, event: ev.Claimed, wanted: Wanted
+        self,
+        connections: Connections,
+        listener: Listener,
+        event: ev.Claimed,
+        wanted: Wanted,
+        *,
+        wary: bool,
     ) -> None:
         self._connections = connections
         self._listener = listener
@@ -69,6 +83,7 @@ class _Claim:
         self._asked = Asked()
         self._wanted = wanted
         self._limit = max(0, min(wanted.limit, CLAIMED_AT_ONCE)) if wanted.tools else 0
+        self.wary = wary
         self._uncertain: list[TaskRecord] = []
         """What was to be claimed by a try whose reply was lost."""
         self.claimed: Sequence[TaskRecord] = []
@@ -90,11 +105,12 @@ class _Claim:
                 ended = self._end(found[1], found[2])
                 if self._limit:
                     ran = [stored(row) for row in (*found[3], *found[4])]
-                    ran = [one for one in ran if may_claim(one.record, self._wanted.at_ms)]
+                    ran = [one for one in ran if self._wanted.may_have(one.record)]
                     ran.sort(key=lambda one: one.ordinal)
                     taken = ran[: self._limit]
                     line = Lines(self._connections, on, self._wanted, found[5], found[6])
-                    taken += await line.take(self._limit - len(taken))
+                    taken += await line.take(self._limit - len(taken), wary=self.wary)
+                    self.wary = self.wary or line.unfit
                     claimed = [Change.of(one) for one in taken]
                 until_ms = self._event.until_ms + self._asked.late_ms
                 event = replace(self._event, until_ms=until_ms)
@@ -129,7 +145,8 @@ class _Claim:
             ("unreached", {"at_ms": at_ms}),
         ]
         if self._limit:
-            ran = {"tools": Texts(self._wanted.tools), "at_ms": at_ms, "limit": self._limit}
+            looked_at = self._limit + (PASSED_OVER if self.wary else 0)
+            ran = {"tools": Texts(self._wanted.tools), "at_ms": at_ms, "limit": looked_at}
             asked += [("again", ran), ("to_reach", ran), *first_asked(self._wanted)]
         return asked
 
@@ -143,7 +160,7 @@ class _Claim:
             *(
                 one
                 for one in left
-                if not (one.record.tool in self._wanted.tools and may_claim(one.record, at_ms))
+                if not (one.record.tool in self._wanted.tools and self._wanted.may_have(one.record))
             ),
         ]
         changes = [Change.of(one) for one in candidates if worker_lost(one.record, at_ms)]
@@ -177,4 +194,4 @@ def _written(changes: Sequence[Change], revs: Mapping[int, int]) -> list[TaskRec
     ]
 
 
-__all__ = ["CLAIMED_AT_ONCE", "LOST_AT_ONCE", "claim"]
+__all__ = ["CLAIMED_AT_ONCE", "LOST_AT_ONCE", "Claims"]

@@ -6,9 +6,9 @@ write its owner's, and so wait for the commit of the one before, in whatever pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from awhile.stores.contract import PASSED_OVER
 from awhile.stores.postgres.changing import stored
 from awhile.stores.postgres.values import Numbers, Texts, kept
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from awhile.stores.postgres.changing import Stored
     from awhile.stores.postgres.connections import Connections, Raw
+    from awhile.stores.wanted import Wanted
 
     Row = Sequence[Any]
 
@@ -26,19 +27,8 @@ NEAR = 256
 FURTHER = (("heads", 500), ("heads_near", 20_000), ("heads", 1 << 40))
 """What is looked at if they do not: a few long lines, many short ones, whatever there is."""
 
-PASSED_OVER = 3
+AGAIN = 3
 """How often to look again when others were just taking what was next."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a worker would take; see `Store.claim`."""
-
-    tools: frozenset[str]
-    at_ms: int
-    limit: int
-    per_owner: int | None
-    without: frozenset[str]
 
 
 def first_asked(wanted: Wanted) -> list[tuple[str, Mapping[str, Any]]]:
@@ -62,13 +52,21 @@ class Lines:
         self._wanted = wanted
         self._held: dict[str, int] = {kept(owner): count for owner, count in held}
         self._near = near
+        self.unfit = False
+        """Whether a task was met, and so locked, that is not for this caller."""
 
-    async def take(self, limit: int) -> list[Stored]:
-        """Lock up to ``limit`` tasks in line: the next ones that nobody else is just taking."""
+    async def take(self, limit: int, *, wary: bool) -> list[Stored]:
+        """Lock up to ``limit`` tasks in line: the next ones that nobody else is just taking.
+
+        Wary, it looks before: whoever locks what is not for them hides it from whom it is for.
+        """
         if limit <= 0:
             return []
-        owners = await self._next_owners(limit)
-        if self._wanted.per_owner is not None and owners:
+        owners = await self._next_owners(limit + PASSED_OVER if wary else limit)
+        if not owners:
+            return []
+        per_owner = self._wanted.per_owner
+        if per_owner is not None:
             # What they hold is counted anew once nobody else claims of these owners.
             space = self._connections.address.lock("owners")
             asked = {"owners": Texts(owners)}
@@ -77,18 +75,26 @@ class Lines:
             )
             self._held = {kept(owner): count for owner, count in held}
         taken: list[Stored] = []
-        seen: list[int] = []
-        for _ in range(PASSED_OVER):
-            line = await self._next(owners, limit - len(taken), seen) if owners else []
+        seen = await self._not_for_us(owners, limit + PASSED_OVER) if wary else []
+        for _ in range(AGAIN):
+            line = await self._next(owners, limit - len(taken), seen, per_owner=per_owner)
             if not line:
                 break
             seen += line
             rows = await self._connections.rows(self._on, "take", {"ordinals": Numbers(line)})
             found = {one.ordinal: one for one in map(stored, rows)}
-            taken += [found[ordinal] for ordinal in line if ordinal in found]
-            if len(found) == len(line) or self._wanted.per_owner is not None:
+            fit = {number for number, one in found.items() if self._wanted.fits(one.record)}
+            self.unfit = self.unfit or len(fit) < len(found)
+            taken += [found[ordinal] for ordinal in line if ordinal in fit]
+            if len(found) == len(line) or per_owner is not None:
                 break
         return taken
+
+    async def _not_for_us(self, owners: Sequence[str], limit: int) -> list[int]:
+        line = await self._next(owners, limit, [], per_owner=None)
+        asked = {"ordinals": Numbers(line)}
+        rows = await self._connections.rows(self._on, "in_line", asked)
+        return [one.ordinal for one in map(stored, rows) if not self._wanted.fits(one.record)]
 
     async def _next_owners(self, limit: int) -> list[str]:
         """Who is next: of no more than ``limit`` owners a task can be among the first ``limit``."""
@@ -119,12 +125,14 @@ class Lines:
                 heads.append((held, ordinal, owner))
         return sorted(heads), sum(count for _, _, count in rows) < window
 
-    async def _next(self, owners: Sequence[str], limit: int, besides: Sequence[int]) -> list[int]:
+    async def _next(
+        self, owners: Sequence[str], limit: int, besides: Sequence[int], *, per_owner: int | None
+    ) -> list[int]:
         asked = {
             "owners": Texts(owners),
             "held": Numbers([self._held.get(owner, 0) for owner in owners]),
             "tools": Texts(self._wanted.tools),
-            "per_owner": self._wanted.per_owner,
+            "per_owner": per_owner,
             "besides": Numbers(besides),
             "limit": limit,
         }
@@ -132,4 +140,4 @@ class Lines:
         return [ordinal for ordinal, _ in rows]
 
 
-__all__ = ["Lines", "Wanted", "first_asked"]
+__all__ = ["Lines", "first_asked"]

@@ -282,6 +282,10 @@ SELECT pg_advisory_xact_lock(:space::int, key) FROM (
     SELECT DISTINCT hashtext(owner) AS key FROM unnest(:owners::text[]) AS asked (owner) ORDER BY 1
 ) AS one;
 
+-- name: in_line
+-- The same tasks, locked by nobody.
+SELECT :row FROM awhile.task WHERE ordinal = ANY(:ordinals) AND waits;
+
 -- name: take
 -- These tasks in line, but for those that somebody else is just taking or has taken.
 SELECT :row FROM awhile.task WHERE ordinal = ANY(:ordinals) AND waits FOR UPDATE SKIP LOCKED;

@@ -12,15 +12,15 @@ from awhile.stores.contract import PLACE_LIMIT
 from awhile.stores.postgres import operating
 from awhile.stores.postgres.address import Address
 from awhile.stores.postgres.changing import kept_entry, stored
-from awhile.stores.postgres.claims import claim
+from awhile.stores.postgres.claims import Claims
 from awhile.stores.postgres.connections import Connections
-from awhile.stores.postgres.lines import Wanted
 from awhile.stores.postgres.listener import Listener
 from awhile.stores.postgres.reader import Reader, find
 from awhile.stores.postgres.schema import migrations, prepare
 from awhile.stores.postgres.values import Numbers, Texts, keep, kept
 from awhile.stores.postgres.writer import Writer
 from awhile.stores.rows import created_fields, to_row
+from awhile.stores.wanted import Wanted
 from awhile.tasks import events as ev
 from awhile.tasks.state import may_claim
 
@@ -179,12 +179,12 @@ class PostgresStore:
         limit: int,
         per_owner: int | None = None,
         without: Collection[str] = (),
+        fit: Callable[[TaskRecord], bool] | None = None,
     ) -> Sequence[TaskRecord]:
         """See `Store.claim`. At most 1,000 tasks at once."""
-        wanted = Wanted(frozenset(tools), at_ms, limit, per_owner, frozenset(without))
+        wanted = Wanted(frozenset(tools), at_ms, limit, per_owner, frozenset(without), fit)
         claimed = ev.Claimed(worker=worker, until_ms=until_ms)
-        opened = self._opened
-        return await claim(opened.connections, opened.listener, claimed, wanted, self.on_lost)
+        return await self._opened.claims.claim(claimed, wanted, self.on_lost)
 
     async def unclaimed(
         self, *, besides: Collection[str], at_ms: int, limit: int = 100
@@ -258,6 +258,7 @@ class _Open:
         self.listener = Listener(connections)
         self.writer = Writer(connections, self.listener)
         self.reader = Reader(connections)
+        self.claims = Claims(connections, self.listener)
 
     async def close(self) -> None:
         """End the tasks, the writer's first, and give the connections back."""

@@ -11,7 +11,7 @@ import apsw
 
 from awhile.stores.sqlite.bells import Bell
 from awhile.stores.sqlite.connection import Connection
-from awhile.stores.sqlite.transaction import QUERIES
+from awhile.stores.sqlite.reading import QUERIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

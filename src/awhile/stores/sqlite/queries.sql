@@ -119,6 +119,14 @@ WHERE tool = :tool AND running < :per_owner
     AND owner NOT IN (SELECT value FROM json_each(:without))
 ORDER BY running, head LIMIT 1;
 
+-- name: next_behind
+-- Who comes next in one line behind one that was passed over.
+SELECT line.running, task.ordinal
+FROM line CROSS JOIN task ON task.tool = line.tool AND task.owner = line.owner
+WHERE line.tool = :tool AND line.owner = :owner AND line.running < :per_owner
+    AND task.waits AND task.ordinal > :ordinal
+ORDER BY task.ordinal LIMIT 1;
+
 -- name: task_at
 -- One task whole, by its place in the order of creation.
 SELECT * FROM task_row WHERE ordinal = :ordinal;

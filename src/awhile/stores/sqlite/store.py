@@ -22,9 +22,12 @@ from awhile.stores.rows import created_fields, to_row
 from awhile.stores.sqlite import operating
 from awhile.stores.sqlite.connection import Connection
 from awhile.stores.sqlite.files import StoreFiles, explain
+from awhile.stores.sqlite.lines import place_in_line
 from awhile.stores.sqlite.listener import Listener, current_rev, read_changes
-from awhile.stores.sqlite.transaction import LOST_AT_ONCE, QUERIES, kept, place_in_line, stored
+from awhile.stores.sqlite.reading import QUERIES, kept, stored
+from awhile.stores.sqlite.transaction import LOST_AT_ONCE
 from awhile.stores.sqlite.writer import Writer
+from awhile.stores.wanted import Wanted
 from awhile.tasks.state import may_claim
 
 if TYPE_CHECKING:
@@ -211,6 +214,7 @@ class SqliteStore:
         limit: int,
         per_owner: int | None = None,
         without: Collection[str] = (),
+        fit: Callable[[TaskRecord], bool] | None = None,
     ) -> Sequence[TaskRecord]:
         """See `Store.claim`."""
         # Workers look after every change. A write that finds nothing took a millisecond of CPU, as
@@ -218,16 +222,16 @@ class SqliteStore:
         if not self._anything_to_claim(at_ms):
             return []
         write = self._opened.writer.write
-        wanted, asked = frozenset(tools), Asked()
+        wanted = Wanted(frozenset(tools), at_ms, limit, per_owner, frozenset(without), fit)
+        asked = Asked()
 
         def take(to: Transaction) -> list[TaskRecord]:
-            until = until_ms + asked.late_ms
-            return to.claim(worker, wanted, at_ms, until, limit, per_owner, without)
+            return to.claim(worker, wanted, until_ms + asked.late_ms)
 
-        ended, claimed = await write(lambda to: (to.end_lost(at_ms, wanted), take(to)))
+        ended, claimed = await write(lambda to: (to.end_lost(wanted), take(to)))
         self._tell_of_lost(ended)
         while len(ended) == LOST_AT_ONCE:  # a whole fleet was lost; the rest one by one transaction
-            ended = await write(lambda to: to.end_lost(at_ms, wanted))
+            ended = await write(lambda to: to.end_lost(wanted))
             self._tell_of_lost(ended)
         return claimed
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from importlib.resources import files
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from awhile.errors import TaskNotFound
 from awhile.stores.bounds import queue_full
-from awhile.stores.contract import PLACE_LIMIT, Kept
-from awhile.stores.rows import created_fields, event_fields, from_row, to_row
-from awhile.stores.statements import named_statements
+from awhile.stores.contract import PASSED_OVER
+from awhile.stores.rows import created_fields, event_fields, to_row
+from awhile.stores.sqlite.lines import Lines
+from awhile.stores.sqlite.reading import QUERIES, stored
 from awhile.tasks import apply
 from awhile.tasks import events as ev
 from awhile.tasks.record import as_waiting
-from awhile.tasks.state import belongs_in_history, is_news, may_claim, worker_lost
+from awhile.tasks.state import belongs_in_history, is_news, worker_lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -24,66 +24,14 @@ if TYPE_CHECKING:
     from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Held
     from awhile.stores.sqlite.connection import Connection
+    from awhile.stores.sqlite.reading import Stored
+    from awhile.stores.wanted import Wanted
     from awhile.tasks import Event, TaskRecord
 
 T = TypeVar("T")
 
-QUERIES = named_statements(
-    (files("awhile.stores.sqlite") / "queries.sql").read_text(encoding="utf-8")
-)
-
-NO_BOUND = 2**62
-"""More than there are."""
-
 LOST_AT_ONCE = 500
 """How many lost tasks one transaction ends at most, so that other writers get their turn."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A record and the two columns beside it that are the store's own."""
-
-    ordinal: int
-    history_seq: int
-    record: TaskRecord
-
-
-def stored(row: Sequence[Any]) -> Stored:
-    """What a row of ``task_row`` holds."""
-    return Stored(ordinal=row[0], history_seq=row[1], record=from_row(row[2:]))
-
-
-def kept(task_id: str, row: Sequence[Any]) -> Kept:
-    """What a row of the query ``history`` holds."""
-    seq, at_ms, kind, fields = row
-    return Kept(task_id=task_id, seq=seq, at_ms=at_ms, kind=kind, fields=json.loads(fields))
-
-
-def place_in_line(on: Connection, task_id: str) -> int | None:
-    """See `TaskStore.place`.
-
-    `Transaction.claim` takes by (level, age), where a task's level is how many tasks of its owner
-    are held or come before it. So of every other owner those come first that are at a lower level,
-    and the one at the same level if it is older.
-    """
-    stands = on.row(QUERIES["stands"], {"task_id": task_id, "limit": PLACE_LIMIT})
-    if stands is None:
-        return None
-    ordinal, level = stands
-    asked = {"level": level, "ordinal": ordinal, "limit": PLACE_LIMIT}
-    owners: dict[str, tuple[int, int]] = {}
-    for owner, running, waiting in on.rows(QUERIES["lines_before"], asked):  # a line for each tool
-        owners[owner] = (running, waiting + owners.get(owner, (0, 0))[1])
-    before = 0
-    for owner, (running, waiting) in owners.items():
-        lower = level - running
-        before += min(waiting, lower)
-        if lower < waiting:
-            level_one = on.row(QUERIES["nth_in_line"], {"owner": owner, "nth": lower})
-            before += level_one is not None and level_one[0] < ordinal
-        if before >= PLACE_LIMIT:
-            return PLACE_LIMIT
-    return before
 
 
 class Transaction:
@@ -133,55 +81,37 @@ class Transaction:
             raise TaskNotFound
         return self._advance(stored(found), event, at_ms)
 
-    def claim(
-        self,
-        worker: str,
-        tools: Collection[str],
-        at_ms: int,
-        until_ms: int,
-        limit: int,
-        per_owner: int | None,
-        without: Collection[str],
-    ) -> list[TaskRecord]:
+    def claim(self, worker: str, wanted: Wanted, until_ms: int) -> list[TaskRecord]:
         """Take what may be taken: first what ran before, then fairly what waits."""
+        at_ms = wanted.at_ms
         claimed = ev.Claimed(worker=worker, until_ms=until_ms)
         before: list[Stored] = []
+        looked_at = wanted.limit + (PASSED_OVER if wanted.fit is not None else 0)
         for query in ("again", "to_reach"):
-            for tool in tools:
-                asked = {"tool": tool, "at_ms": at_ms, "limit": limit}
+            for tool in wanted.tools:
+                asked = {"tool": tool, "at_ms": at_ms, "limit": looked_at}
                 before += [stored(row) for row in self._on.rows(QUERIES[query], asked)]
-        before = [one for one in before if may_claim(one.record, at_ms)]
+        before = [one for one in before if wanted.may_have(one.record)]
         before.sort(key=lambda one: one.ordinal)
-        taken = [self._advance(one, claimed, at_ms) for one in before[:limit]]
-        bounds: dict[str, Any] = {
-            "per_owner": NO_BOUND if per_owner is None else per_owner,
-            "without": json.dumps(list(without)),
-        }
-        lines: set[str] = set(tools)
-        while lines and len(taken) < limit:
-            found = {
-                tool: self._on.row(QUERIES["next_in_line"], {**bounds, "tool": tool})
-                for tool in lines
-            }
-            heads = {tool: (row[0], row[1]) for tool, row in found.items() if row is not None}
-            lines = set(heads)
-            if heads:
-                _, ordinal = min(heads.values())
-                row = self._on.row(QUERIES["task_at"], {"ordinal": ordinal})
-                assert row is not None  # the triggers keep the heads of the lines
-                taken.append(self._advance(stored(row), claimed, at_ms))
+        taken = [self._advance(one, claimed, at_ms) for one in before[: wanted.limit]]
+        lines = Lines(self._on, wanted)
+        while len(taken) < wanted.limit and (one := lines.next()) is not None:
+            taken.append(self._advance(one, claimed, at_ms))
         return taken
 
-    def end_lost(self, at_ms: int, tools: Collection[str]) -> list[TaskRecord]:
+    def end_lost(self, wanted: Wanted) -> list[TaskRecord]:
         """End tasks whose worker is lost and that nobody may run again; returns them.
 
-        Not those that claims of these tools could take.
+        Not those that this claim could take.
         """
+        at_ms = wanted.at_ms
         asked = {"at_ms": at_ms, "limit": LOST_AT_ONCE}
         candidates = [stored(row) for row in self._on.rows(QUERIES["lost"], asked)]
         left = [stored(row) for row in self._on.rows(QUERIES["unreached"], {"at_ms": at_ms})]
         candidates += [
-            one for one in left if not (one.record.tool in tools and may_claim(one.record, at_ms))
+            one
+            for one in left
+            if not (one.record.tool in wanted.tools and wanted.may_have(one.record))
         ]
         lost = [one for one in candidates if worker_lost(one.record, at_ms)][:LOST_AT_ONCE]
         return [self._advance(one, ev.WorkerLost(), at_ms) for one in lost]
@@ -268,12 +198,4 @@ class Transaction:
         return self._rev
 
 
-__all__ = [
-    "LOST_AT_ONCE",
-    "QUERIES",
-    "Stored",
-    "Transaction",
-    "kept",
-    "place_in_line",
-    "stored",
-]
+__all__ = ["LOST_AT_ONCE", "Transaction"]
