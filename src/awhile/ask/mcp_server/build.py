@@ -14,10 +14,13 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from awhile.ask.answer.answerer import Answered, Answerer
+from awhile.ask.answer.labels import Labels
 from awhile.ask.answer.statements import Statements
 from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.errors import EngineError
 from awhile.ask.mcp_server import model, shapes
+from awhile.ask.mcp_server.keeping import add_keeping
+from awhile.ask.mcp_server.listed import listed
 from awhile.ask.results.folder import ResultFolder
 from awhile.ask.results.pages import page
 from awhile.ask.translators.contract import QuestionBack, Refusal, Translator
@@ -115,6 +118,7 @@ def build_server(
     """
     kept = ResultFolder(results)
     statements = Statements(results)
+    labels = Labels(results)
     answerer = Answerer(
         engine, translator, results=kept, statements=statements, budget=budget, today=today
     )
@@ -124,7 +128,7 @@ def build_server(
         await engine.open()
         try:
             async with anyio.create_task_group() as beside:
-                beside.start_soon(_sweep, tasks, kept, statements)
+                beside.start_soon(_sweep, tasks, kept, statements, labels)
                 yield {}
                 beside.cancel_scope.cancel()
         finally:
@@ -243,8 +247,13 @@ def build_server(
         """Your own runs, newest first, running and finished."""
         records = await tasks.find(ctx, tools=QUERY_TOOLS, after_rev=after_rev, limit=limit)
         return model.RunsModel(
-            runs=[shapes.run(one, statements.load(one.task_id)) for one in records]
+            runs=[
+                listed(one, statements.load(one.task_id), labels.load(one.task_id))
+                for one in records
+            ]
         )
+
+    add_keeping(mcp, tasks=tasks, tools=QUERY_TOOLS, statements=statements, labels=labels)
 
     @mcp.resource("schema://tables", mime_type="application/json")
     async def schema_of_all_tables() -> str:
@@ -281,11 +290,12 @@ def _proof(run: Run) -> Callable[[str, float], None]:
     return stopped
 
 
-async def _sweep(tasks: Tasks, kept: ResultFolder, statements: Statements) -> None:
-    """Delete results and statements whose task is gone."""
+async def _sweep(tasks: Tasks, kept: ResultFolder, statements: Statements, labels: Labels) -> None:
+    """Delete results, statements and labels whose task is gone."""
     while True:
         await anyio.sleep(SWEEP_SECONDS)
-        for run_id in statements.run_ids():
+        for run_id in {*statements.run_ids(), *labels.run_ids()}:
             if await tasks.store.get(run_id) is None:
                 kept.delete(run_id)
+                labels.delete(run_id)
                 statements.delete(run_id)

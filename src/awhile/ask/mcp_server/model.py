@@ -142,6 +142,15 @@ class DatabaseModel(BaseModel):
     notes: list[str] = Field(description="What is missing from the list of tables, and why.")
 
 
+class AnswerGivenModel(BaseModel):
+    """What a person answered when the run asked."""
+
+    question: str
+    action: str = Field(description="accept, decline or cancel")
+    content: dict[str, str | int | float | bool | list[str] | None] | None = None
+    at: str
+
+
 class RunModel(BaseModel):
     """One of the caller's runs. Instants are ISO 8601."""
 
@@ -161,6 +170,13 @@ class RunModel(BaseModel):
     is_error: bool
     cancel_asked_at: str | None
     stopped_how: str | None
+    updated_at: str = Field(description="When something of it last changed.")
+    answers: list[AnswerGivenModel] = Field(default_factory=list[AnswerGivenModel])
+    title: str | None = Field(default=None, description="What its owner calls it.")
+    pinned: bool = False
+    stop_when_left: bool = Field(
+        default=False, description="Whether it is stopped once whoever watched it has left."
+    )
     rev: int
 
 
@@ -168,3 +184,18 @@ class RunsModel(BaseModel):
     """The caller's runs, newest first."""
 
     runs: list[RunModel]
+
+
+class StepModel(BaseModel):
+    """One thing that happened to a run."""
+
+    at: str
+    words: str
+    said: bool = Field(description="Whether the work said it of itself.")
+
+
+class HistoryModel(BaseModel):
+    """The last steps of a run, oldest first."""
+
+    steps: list[StepModel]
+    earlier: int = Field(description="How many steps came before these.")

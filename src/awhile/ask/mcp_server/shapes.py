@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mcp_types import CallToolResult, TextContent
 
 from awhile.ask.engines.errors import EngineError, QueryError
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.words import answer_text
-from awhile.wire.codec import write_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from awhile.ask.answer.answerer import Answered
     from awhile.ask.answer.statements import Statement
     from awhile.ask.results.pages import Page
     from awhile.ask.schema import Schema, Table
     from awhile.ask.translators.contract import QuestionBack, Refusal
-    from awhile.tasks import TaskRecord
 
 
 class _Named(Protocol):
@@ -148,42 +146,6 @@ def _columns_of(table: Table) -> list[model.TableColumnModel]:
         )
         for one in table.columns
     ]
-
-
-def run(record: TaskRecord, statement: Statement | None) -> model.RunModel:
-    """One run of the inbox."""
-    said = record.arguments
-    return model.RunModel(
-        run_id=record.task_id,
-        tool=record.tool,
-        question=said.get("question"),
-        sql=statement.sql if statement else said.get("sql"),
-        parameters=said.get("parameters"),
-        reading=statement.reading if statement else None,
-        outcome=_outcome(record),
-        status=record.status.value,
-        status_message=record.status_message,
-        created_at=write_instant(record.created_at_ms),
-        ended_at=_maybe_instant(record.ended_at_ms),
-        is_error=record.is_error,
-        cancel_asked_at=_maybe_instant(record.cancel_asked_at_ms),
-        stopped_how=record.stopped_how.value if record.stopped_how else None,
-        rev=record.rev,
-    )
-
-
-def _outcome(record: TaskRecord) -> model.Outcome | None:
-    if record.result is None:
-        return None
-    answer: Mapping[str, Any] = record.result.get("structuredContent") or {}
-    for outcome in ("refusal", "question_back", "error"):
-        if outcome in answer:
-            return outcome
-    return "error" if record.is_error else "table"
-
-
-def _maybe_instant(at_ms: int | None) -> str | None:
-    return None if at_ms is None else write_instant(at_ms)
 
 
 def _result(answer: model.AnswerModel, *, is_error: bool = False) -> CallToolResult:

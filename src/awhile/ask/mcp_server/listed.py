@@ -1,0 +1,73 @@
+"""One run as ``list_runs`` has it: the record, what it is about, and what its owner says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from awhile.ask.mcp_server import model
+from awhile.wire.codec import write_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from awhile.ask.answer.labels import Label
+    from awhile.ask.answer.statements import Statement
+    from awhile.tasks import TaskRecord
+    from awhile.tasks.record import Input
+
+
+def listed(record: TaskRecord, statement: Statement | None, label: Label) -> model.RunModel:
+    """One run of the inbox."""
+    said = record.arguments
+    return model.RunModel(
+        run_id=record.task_id,
+        tool=record.tool,
+        question=said.get("question"),
+        sql=statement.sql if statement else said.get("sql"),
+        parameters=said.get("parameters"),
+        reading=statement.reading if statement else None,
+        outcome=_outcome(record),
+        status=record.status.value,
+        status_message=record.status_message,
+        created_at=write_instant(record.created_at_ms),
+        ended_at=_maybe_instant(record.ended_at_ms),
+        is_error=record.is_error,
+        cancel_asked_at=_maybe_instant(record.cancel_asked_at_ms),
+        stopped_how=record.stopped_how.value if record.stopped_how else None,
+        updated_at=write_instant(record.last_updated_at_ms),
+        answers=[given for one in record.inputs.values() if (given := _given(one)) is not None],
+        title=label.title,
+        pinned=label.pinned,
+        stop_when_left=label.stop_when_left,
+        rev=record.rev,
+    )
+
+
+def _given(asked: Input) -> model.AnswerGivenModel | None:
+    if asked.closed_at_ms is None or asked.response is None:
+        return None
+    response = cast("Mapping[str, Any]", asked.response)
+    params = cast("Mapping[str, Any]", asked.request.get("params") or {})
+    return model.AnswerGivenModel(
+        question=str(params.get("message") or ""),
+        action=str(response.get("action") or "accept"),
+        content=response.get("content"),
+        at=write_instant(asked.closed_at_ms),
+    )
+
+
+def _outcome(record: TaskRecord) -> model.Outcome | None:
+    if record.result is None:
+        return None
+    answer: Mapping[str, Any] = record.result.get("structuredContent") or {}
+    for outcome in ("refusal", "question_back", "error"):
+        if outcome in answer:
+            return outcome
+    return "error" if record.is_error else "table"
+
+
+def _maybe_instant(at_ms: int | None) -> str | None:
+    return None if at_ms is None else write_instant(at_ms)
+
+
+__all__ = ["listed"]
