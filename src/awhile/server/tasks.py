@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import anyio
-
-from awhile.errors import AwhileError, SettingsError
+from awhile.errors import SettingsError
 from awhile.runtime.bodies import RunIn, placed
 from awhile.runtime.roster import Roster
 from awhile.runtime.run import current_run
@@ -27,6 +24,7 @@ from awhile.server.options import Rerun, TaskSupport, ToolOptions
 from awhile.server.pace import Pace
 from awhile.server.program import ServerProgram
 from awhile.server.publishing import StoreBus
+from awhile.server.reach import Reach
 from awhile.server.retries import remember_sealed_states
 from awhile.server.signals import before_ending
 from awhile.server.unwrapped import keep_alive
@@ -52,15 +50,10 @@ if TYPE_CHECKING:
 
     Lifespan = Callable[[MCPServer[Any]], AbstractAsyncContextManager[Any]]
 
-logger = logging.getLogger(__name__)
-
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
 INLINE_SLOTS = 32
 """How many calls that are never tasks run at once in a process that leaves tasks to workers."""
-
-READY_SECONDS = 2.0
-"""How long the store may take to answer before this process says that it is not ready."""
 
 
 class Tasks:
@@ -159,6 +152,7 @@ class Tasks:
         self._calls = Calls(self._tools, principal, now_ms, waiting, keep_headers)
         self._legacy = Era2025(self._calls)
         self._pace = Pace()
+        self._reach = Reach()
 
     @classmethod
     def of(cls, server: MCPServer[Any]) -> Tasks | None:
@@ -227,13 +221,7 @@ class Tasks:
         """Whether this process does what it is for: it is not ending, and its store answers."""
         if self.draining or not self._calls.is_open:
             return False
-        try:
-            with anyio.fail_after(READY_SECONDS):
-                await self._calls.store.get("ready")
-        except (AwhileError, TimeoutError):
-            logger.warning("Not ready: the store does not answer.", exc_info=True)
-            return False
-        return True
+        return await self._reach.answers(self._calls.store)
 
     @property
     def store(self) -> TaskStore:
