@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,9 +18,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 from awhile.errors import SettingsError, StoreError
 from awhile.stores.open import open_store
-from awhile.stores.postgres import PostgresStore
+from awhile.stores.postgres import PostgresStore, schema
 from awhile.stores.postgres.address import Address
-from awhile.stores.postgres.connections import Connections
+from awhile.stores.postgres.connections import Connections, in_schema
 from awhile.stores.postgres.explain import explain, is_conflict
 from awhile.stores.postgres.schema import migrations, prepare
 from awhile.stores.postgres.values import Numbers, Texts
@@ -319,6 +320,40 @@ async def test_concurrent_starters_migrate_once(postgres_url: str) -> None:
             openers.start_soon(opened_and_closed, postgres_url)
     async with PostgresStore.from_url(postgres_url) as store:
         assert len(await store.find(owner="ada")) == 8
+
+
+@NEEDS_POSTGRES
+@pytest.mark.anyio
+async def test_a_starter_waits_a_bounded_time_for_one_that_migrates_and_says_what_to_do(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a replica hung for a minute at its start, and nobody knew why."""
+    monkeypatch.setattr(schema, "LOCK_SECONDS", 0.2)
+    address = Address.parse(postgres_url)
+    async with await psycopg.AsyncConnection.connect(address.conninfo) as holder:
+        await holder.execute("SELECT pg_advisory_xact_lock(%s::int, 0)", [address.lock("schema")])
+        with anyio.fail_after(10), pytest.raises(StoreError) as refused:
+            await opened_and_closed(postgres_url)
+        assert "migrated by another process, for longer than 0.2 s" in str(refused.value)
+        assert "pg_terminate_backend" in str(refused.value)
+        await holder.rollback()
+        await opened_and_closed(postgres_url)
+        await holder.execute(in_schema("LOCK TABLE awhile.task", address).encode())
+        with anyio.fail_after(10), pytest.raises(StoreError, match="waited in vain for a lock"):
+            await migrate(postgres_url, [*migrations(), ADDS])
+    await migrate(postgres_url, [*migrations(), ADDS])
+
+
+@pytest.mark.anyio
+async def test_a_server_that_lets_in_and_says_nothing_is_given_up_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours."""
+    monkeypatch.setattr(schema, "ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent, anyio.fail_after(10):
+        port = silent.getsockname()[1]
+        with pytest.raises(StoreError, match=r"pg_isready.*no answer for 0\.2 s"):
+            await opened_and_closed(f"postgresql://ada@127.0.0.1:{port}/db")
 
 
 @NEEDS_POSTGRES

@@ -105,7 +105,10 @@ _MEANINGS = {
         "all of them with `target_session_attrs=read-write`."
     ),
     "40": "could not do this beside what others did at the same time. Try again.",
-    "55P03": "is being changed by an administrator, who holds a lock. Try again later.",
+    "55P03": (
+        "waited in vain for a lock that somebody else holds, such as an administrator who changes "
+        "its tables (`SELECT * FROM pg_locks` says who). Nothing was changed. Try again later."
+    ),
     "22": "refused the change, which it cannot keep as it is.",
     "23": "refused the change, which it cannot keep as it is.",
     "58": (

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import logging
 import re
+from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+import anyio
 import psycopg
+from psycopg import errors
 
 from awhile.errors import StoreError
 from awhile.stores.postgres.connections import in_schema
 from awhile.stores.postgres.explain import explain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from awhile.stores.postgres.address import Address
     from awhile.stores.postgres.connections import Connections, Raw
@@ -30,6 +33,13 @@ logger = logging.getLogger("awhile.stores.postgres")
 
 OLDEST_SERVER = 140000
 """PostgreSQL 14, as ``server_version`` counts."""
+
+ANSWER_SECONDS = 20.0
+"""How long the server may take, at a start, to let us in and to answer. Then it hangs, or something
+between does: a process that says so can be started again, and one that waits cannot be helped."""
+
+LOCK_SECONDS = 15.0
+"""How long a migration waits for a lock that somebody else holds."""
 
 _RAISES = re.compile(r"^-- min_version: (\d+)$", re.MULTILINE)
 
@@ -52,22 +62,33 @@ async def prepare(connections: Connections, known: Sequence[str]) -> None:
     """
     address = connections.address
     try:
-        on = await connections.connect()
+        with _bounded():
+            on = await connections.connect()
         try:
             if on.info.server_version < OLDEST_SERVER:
                 raise StoreError(
                     f"The store {address.shown!r} is on PostgreSQL "
                     f"{on.info.server_version // 10000}; Awhile needs 14 or newer."
                 )
-            found = await _version(on, address)
+            with _bounded():
+                found = await _version(on, address)
             if found is None or found < len(known) - 1:
                 await _migrate(on, address, known)
-            await _check(connections, on, known)
-            await connections.rows(on, "move_revs", prepare=False)
+            with _bounded():
+                await _check(connections, on, known)
+                await connections.rows(on, "move_revs", prepare=False)
         finally:
             await on.close()
-    except psycopg.Error as error:
+    except (psycopg.Error, TimeoutError) as error:
         raise explain(error, address) from error
+
+
+@contextmanager
+def _bounded() -> Generator[None]:
+    with anyio.move_on_after(ANSWER_SECONDS) as bound:
+        yield
+    if bound.cancelled_caught:
+        raise TimeoutError(f"no answer for {ANSWER_SECONDS:g} s")
 
 
 async def _version(on: Raw, address: Address) -> int | None:
@@ -88,7 +109,18 @@ async def _version(on: Raw, address: Address) -> int | None:
 async def _migrate(on: Raw, address: Address, known: Sequence[str]) -> None:
     """Apply what is missing, all of it or nothing, one process at a time."""
     async with on.transaction():
-        await on.execute(b"SELECT pg_advisory_xact_lock(%s::int, 0)", [address.lock("schema")])
+        # In this transaction only: behind a pooler the session is somebody else's afterwards.
+        bound = [f"{LOCK_SECONDS * 1000:.0f}ms"]
+        await on.execute(b"SELECT set_config('lock_timeout', %s, true)", bound)
+        try:
+            await on.execute(b"SELECT pg_advisory_xact_lock(%s::int, 0)", [address.lock("schema")])
+        except errors.LockNotAvailable as error:
+            raise StoreError(
+                f"The store {address.shown!r} is being created or migrated by another process, for "
+                f"longer than {LOCK_SECONDS:g} s. Nothing was changed: start this one again once "
+                "that is done. An advisory lock in `pg_locks` shows who is at it, by pid; "
+                "`SELECT pg_terminate_backend(PID)` ends a session that was left behind."
+            ) from error
         version = await _version(on, address)  # somebody else may have been first
         if version is None:
             exists = await on.execute(
