@@ -78,6 +78,9 @@ class Asking:
                 "call it from a client that supports tasks with elicitation."
             )
         row = await self._asker.own_row()
+        given = self._given_before(request, key, row)
+        if given is not None:
+            return given.response
         name = self._single_use(key, row)
         seen = self.changed.count
         await self._asker.write_what_was_said()  # else an old step would hide that it waits
@@ -101,6 +104,18 @@ class Asking:
         if self._input(name).withdrawn:
             raise StopAsked("The task ended before its question was answered.")
         return self._input(name).response
+
+    def _given_before(
+        self, request: Mapping[str, Any], key: str | None, row: TaskRecord
+    ) -> Input | None:
+        """The answer that an earlier attempt was given to this very question under this key."""
+        for name, one in row.inputs.items() if key else ():
+            same = name == key or name.rpartition("-")[0] == key
+            answered = not one.outstanding and not one.withdrawn
+            if same and answered and name not in self._keys and one.request == request:
+                self._keys.add(name)
+                return one
+        return None
 
     def _single_use(self, key: str | None, row: TaskRecord) -> str:
         """That key, or the next one that the task has never used (ext-tasks)."""

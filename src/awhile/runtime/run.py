@@ -143,7 +143,9 @@ class Run:
     async def ask(self, request: Mapping[str, Any], *, key: str | None = None) -> Any:
         """Put a server-to-client request (``method``, ``params``) to the caller; its response.
 
-        The call becomes a task if it is not one yet.
+        The call becomes a task if it is not one yet. What was answered stays answered: where the
+        process dies and the tool runs again (``rerun="safe"``), the same question under the same
+        ``key`` gives the same answer and nobody is asked twice. Without a key it is asked again.
 
         Raises:
             CannotAsk: this caller cannot be asked, or not by such a request.

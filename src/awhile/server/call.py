@@ -14,8 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from awhile.errors import IllegalEvent
@@ -31,6 +29,7 @@ from awhile.server.params import unobserved_ms
 from awhile.server.program import kept_of_request
 from awhile.server.questions import Questions
 from awhile.server.retries import retry_of
+from awhile.server.starting import same_call
 from awhile.server.stream import has_left
 from awhile.server.telling import Told
 from awhile.tasks import events as ev
@@ -106,14 +105,7 @@ class Call:
             record = await self.calls.worker.submit(body, row, tool=name, may_ask=may_ask)
         else:
             record = await self.calls.worker.queue(row())
-        if record.arguments != self.arguments:
-            # Its answer would be taken for the answer to this call.
-            raise MCPError(
-                code=INVALID_PARAMS,
-                message=f"{self.options.request_key} {record.request_key!r} was used before, in a "
-                "call with other arguments: repeat that call as it was, or choose a new key.",
-                data={"taskId": record.task_id},
-            )
+        same_call(self.options.request_key, record, self.arguments)
         return record
 
     async def _begin(self, row: Row) -> HandlerResult:

@@ -129,6 +129,10 @@ class Calls:
         """Whether a caller without tasks can go on by the companion tools, once it has an id."""
         return self.waiting.companion_tools and options.task_support == "optional"
 
+    def asks_by_answer(self, options: ToolOptions) -> bool:
+        """Whether such a caller is asked by its call's answer, and goes on by ``task_answer``."""
+        return options.asks_by_answer and self.has_companions(options)
+
     async def get(self, task_id: str) -> TaskRecord | None:
         """The task, whoever's it is, or None."""
         return await self.store.get(task_id)

@@ -41,6 +41,7 @@ class ToolOptions:
     answer_seconds: float | None
     unobserved_seconds: float | None
     stop: Stop | None
+    asks_by_answer: bool = True
 
     def __post_init__(self) -> None:
         bounds = {

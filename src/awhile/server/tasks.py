@@ -12,6 +12,7 @@ from awhile.runtime.roster import Roster
 from awhile.runtime.run import current_run
 from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.server import principal as principals
+from awhile.server import starting
 from awhile.server.calls import Calls
 from awhile.server.checks import check_kept_headers, check_streams, check_tools
 from awhile.server.deployment import Deployment
@@ -35,7 +36,7 @@ from awhile.tasks.record import DEFAULT_KEEP_MS
 from awhile.telemetry.observed import observed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 
     from mcp.server.context import ServerMiddleware, ServerRequestContext
     from mcp.server.extension import Extension
@@ -277,6 +278,27 @@ class Tasks:
         record = await self.store.get(task_id)
         return None if record is None or record.owner != self._owner(ctx) else record
 
+    async def start(
+        self, ctx: Context[Any, Any], tool: str, arguments: Mapping[str, Any]
+    ) -> TaskRecord:
+        """Start a call of one of the task tools for the calling principal; nobody waits for it.
+
+        It is a task at once, for whichever worker is free, and outlives this call. Its arguments
+        are checked when it begins. It can ask its caller what this call's client declared, where
+        that takes tasks of 2026-07-28.
+
+        Args:
+            ctx: the call this is done for.
+            tool: the tool.
+            arguments: its arguments, without those filled in by us.
+
+        Raises:
+            QueueFull: too many tasks wait already.
+            SettingsError: there is no such task tool.
+            MCPError: the arguments' request key was used before, for another call.
+        """
+        return await starting.start(self._calls, ctx.request_context, tool, arguments)
+
     def _owner(self, ctx: Context[Any, Any]) -> str:
         run = current_run.get(None)  # a body may run where its caller is known by the task alone
         return self._calls.principal(ctx.request_context) if run is None else run.owner
@@ -330,6 +352,7 @@ class Tasks:
         work_seconds: float | None = None,
         answer_seconds: float | None = None,
         unobserved_seconds: float | None = None,
+        asks_by_answer: bool = True,
         stop: Stop | None = None,
     ) -> Callable[[Function], Function]:
         """Declare a tool's calls as possibly long. Goes under ``@mcp.tool()``.
@@ -360,6 +383,9 @@ class Tasks:
                 (reason ``unobserved``). For queries that cost money, 1800 is a good bound. A call
                 may say otherwise for itself, in its ``_meta`` under ``awhile/unobservedSeconds``:
                 a number, or null to let it go on. None: as long as it takes.
+            asks_by_answer: whether a host that takes no tasks and declares no forms is asked by the
+                call's answer, for its model to pass on by ``task_answer``. False: the body gets
+                `CannotAsk` at once, and can say in its result how to go on.
             stop: stops what a body has started elsewhere through `Run.once`: called with the
                 journal (each key's `Entry`) when a stop is asked, also when the body is long gone
                 with its process. Returns a `StoppedHow` as proof; without one the task says that
@@ -395,6 +421,7 @@ class Tasks:
                 work_seconds=work_seconds,
                 answer_seconds=answer_seconds,
                 unobserved_seconds=unobserved_seconds,
+                asks_by_answer=asks_by_answer,
                 stop=stop,
             )
             self._tools[tool_name] = options

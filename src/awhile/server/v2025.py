@@ -79,7 +79,7 @@ class Era2025:
                 message=f"{options.name!r} runs only as a task: call it with params.task, from a "
                 f"client of MCP {PROTOCOL_VERSION} or later.",
             )
-        asked_by_answer = self._calls.has_companions(options) and not takes_forms(ctx)
+        asked_by_answer = self._calls.asks_by_answer(options) and not takes_forms(ctx)
         return await self._calls.answer(
             options,
             params,

@@ -61,7 +61,7 @@ class Era2026:
         if options.task_support == "required" and not declared:
             require_client_extension(ctx, EXTENSION_ID)
         takes_tasks = options.task_support != "forbidden" and declared
-        asked_by_answer = not takes_tasks and self._calls.has_companions(options)
+        asked_by_answer = not takes_tasks and self._calls.asks_by_answer(options)
         return await self._calls.answer(
             options,
             params,

@@ -14,6 +14,7 @@ from mcp.server.mcpserver import Context, Elicit, Resolve
 from pydantic import BaseModel, Field
 
 from awhile import Run
+from awhile.runtime.ending import CannotAsk
 from awhile.server.companions import STILL_RUNNING
 from tests.interaction.server.conftest import App
 from tests.interaction.server.legacy import Legacy
@@ -273,3 +274,22 @@ async def test_without_companions_nobody_is_asked_by_way_of_a_model(app: App) ->
     async with strict.serving() as peer:
         error = (await peer.undeclared().call("query")).error
     assert re.search("cannot be asked", error["message"])
+
+
+@pytest.mark.parametrize("kind", ["2026-07-28", "2025-11-25"])
+@pytest.mark.parametrize("kept", ["when_slow", "always"])
+async def test_a_tool_may_say_by_its_result_what_it_would_have_asked(
+    app: App, kind: str, kept: str
+) -> None:
+    """Ours: declared so, its body hears at once that this caller cannot be asked."""
+
+    @app.tool(kept=kept, asks_by_answer=False)
+    async def query(run: Run) -> str:
+        try:
+            await run.ask({"method": "elicitation/create", "params": {"message": "Which?"}})
+        except CannotAsk:
+            return "Which database? Call again, with database= sales or archive."
+        raise AssertionError
+
+    async with host(app, kind) as call:
+        assert said(await call("query")).startswith("Which database?")
