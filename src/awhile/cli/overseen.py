@@ -89,10 +89,12 @@ class Seen:
 
     @property
     def silent(self) -> Sequence[str]:
-        """Workers that hold leases and have not said that they are there."""
+        """Workers that should have said by now that they are there, or hold leases and never did:
+        killed, frozen, or cut off."""
         there = {one.name for one in self.workers}
         holders = {one.lease.worker for one in self.overview.held if one.lease}
-        return sorted(holders - there)
+        late = {one.name for one in self.workers if one.silent_ms(self.at_ms)}
+        return sorted((holders - there) | late)
 
 
 def _unstopped_end(record: TaskRecord) -> bool:

@@ -110,11 +110,16 @@ def _workers(seen: Seen) -> Table:
     has it."""
     table = _table(f"Workers ({len(seen.workers)})", "Worker", "Slots", "Leases", "State", "Since")
     for one in seen.workers:
-        state = "draining" if one.draining else "takes tasks" if one.slots else "takes no tasks"
+        state: str | Text = (
+            "draining" if one.draining else "takes tasks" if one.slots else "takes no tasks"
+        )
+        if silent_ms := one.silent_ms(seen.at_ms):
+            state = Text(f"silent for {ago(silent_ms)}", style="red")
         leases = str(len(seen.leases(one.name)))
         since = ago(seen.at_ms - one.since_ms)
         table.add_row(visible(one.name), str(one.slots), leases, state, since)
-    for name in seen.silent:
+    there = {one.name for one in seen.workers}
+    for name in (one for one in seen.silent if one not in there):
         leases = str(len(seen.leases(name)))
         table.add_row(visible(name), "?", leases, Text("silent", style="red"), "")
     return table

@@ -28,11 +28,14 @@ logger = logging.getLogger(__name__)
 OWNER = "awhile:presence"
 """The owner of these rows; no caller's principal reads like it."""
 
-SAY_SECONDS = 10.0
+SAY_SECONDS = 4.0
 """How often a worker says that it is there."""
 
-KEEP_MS = 35_000
-"""How long that holds: three times in a row it may be late."""
+SILENT_MS = 6_000
+"""How old its last word is at most; then it is shown as silent, because it may have been killed."""
+
+KEEP_MS = 30_000
+"""How long a silent one is still shown."""
 
 DRAIN_KEEP_MS = 24 * 60 * 60 * 1000
 """How long it can be read that, and when, a worker was told to drain."""
@@ -67,6 +70,11 @@ class Present:
     draining: bool
     since_ms: int
     said_ms: int
+
+    def silent_ms(self, at_ms: int) -> int:
+        """For how long it has said nothing, where that is longer than it should be; else 0."""
+        past_ms = at_ms - self.said_ms
+        return past_ms if past_ms > SILENT_MS else 0
 
 
 class Presence:
