@@ -67,5 +67,5 @@ def test_what_is_no_value_is_refused(value: object) -> None:
 
 
 def test_casts_slices_and_quoted_texts_are_left_alone() -> None:
-    sql = "SELECT a::text, b[1:n], $q$ :n $q$, E'\\' :n', \"x:n\" FROM t WHERE c = :n"
+    sql = "SELECT a::text, d::n, b[1:n], $q$ :n $q$, E'\\' :n', \"x:n\" FROM t WHERE c = :n"
     assert bound(sql, {"n": 1}, lambda name: f"<{name}>") == sql[: -len(":n")] + "<n>"
