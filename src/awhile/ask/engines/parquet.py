@@ -1,9 +1,9 @@
 """Writing a result as Parquet so that no value, name or type is lost.
 
-Source: ours. What Parquet holds exactly is stored as itself; every other type (128-bit integers,
-intervals, bit strings, unions, ...) is stored as the engine's own text. Names are made unique,
-because Parquet readers look columns up by name; the names and types as the query gave them are in
-the file's key-value metadata under `awhile.columns`, in order:
+Source: ours. An engine gives what Parquet holds exactly as itself, and every other type (128-bit
+integers, intervals, bit strings, unions, ...) as its own text. Names are made unique, because
+Parquet readers look columns up by name; the names and types as the query gave them are in the
+file's key-value metadata under `awhile.columns`, in order:
 
     [{"name": "sum(amount)", "type": "HUGEINT"}, ...]
 
@@ -13,7 +13,7 @@ and `awhile.truncated` is `true` when the query had more rows than were read.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from awhile.ask.engines.contract import Column
 
-__all__ = ["COLUMNS_KEY", "TRUNCATED_KEY", "ParquetResult", "storable", "unique_names"]
+__all__ = ["COLUMNS_KEY", "TRUNCATED_KEY", "ParquetResult", "unique_names"]
 
 COLUMNS_KEY = "awhile.columns"
 TRUNCATED_KEY = "awhile.truncated"
@@ -31,9 +31,6 @@ TRUNCATED_KEY = "awhile.truncated"
 _GROUP_ROWS = 20_480
 """Rows in a row group: a page of rows is read by decoding the groups it touches."""
 _GROUP_BYTES = 16 * 1024 * 1024
-
-ToText = Callable[[pa.RecordBatch, Sequence[int]], Sequence[pa.Array]]
-"""Gives the columns at these positions as text, in the engine's own lossless form."""
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
@@ -55,41 +52,17 @@ def unique_names(names: Iterable[str]) -> list[str]:
     return unique
 
 
-def storable(kind: pa.DataType) -> bool:
-    """Whether Parquet gives back exactly what this Arrow type holds."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return storable(kind.value_type)
-    if pa.types.is_map(kind):
-        return storable(kind.key_type) and storable(kind.item_type)
-    if pa.types.is_struct(kind):
-        return kind.num_fields > 0 and all(storable(field.type) for field in kind.fields)
-    return (
-        (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
-        or (pa.types.is_string(kind) or pa.types.is_large_string(kind))
-        or (pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
-        or (pa.types.is_date32(kind) or pa.types.is_time(kind) or pa.types.is_timestamp(kind))
-        or (pa.types.is_decimal(kind) or pa.types.is_null(kind))
-    )
-
-
 class ParquetResult:
     """A result file being written: under a temporary name until `finish`, else gone again."""
 
-    def __init__(
-        self, destination: Path, columns: Sequence[Column], schema: pa.Schema, to_text: ToText
-    ) -> None:
+    def __init__(self, destination: Path, columns: Sequence[Column], schema: pa.Schema) -> None:
         self._destination = destination
         self._part = part_of(destination)
-        self._to_text = to_text
-        self._as_text = [
-            position for position, field in enumerate(schema) if not storable(field.type)
-        ]
-        names = unique_names(column.name for column in columns)
-        kinds = [
-            pa.string() if i in self._as_text else schema.field(i).type for i in range(len(names))
-        ]
         self._columns = columns
-        self._schema = pa.schema(list(zip(names, kinds, strict=True)))
+        names = unique_names(column.name for column in columns)
+        self._schema = pa.schema(
+            [(name, field.type) for name, field in zip(names, schema, strict=True)]
+        )
         self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
         self._pending: list[pa.RecordBatch] = []
         self._pending_rows = 0
@@ -97,16 +70,12 @@ class ParquetResult:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows."""
-        arrays = list(batch.columns)
-        if self._as_text:
-            texts = self._to_text(batch, self._as_text)
-            for position, text in zip(self._as_text, texts, strict=True):
-                arrays[position] = text
-        self._pending.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
-        self._pending_rows += batch.num_rows
-        self._pending_bytes += batch.nbytes
-        if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
-            self._write_group()
+        for part in _parts(pa.RecordBatch.from_arrays(batch.columns, schema=self._schema)):
+            self._pending.append(part)
+            self._pending_rows += part.num_rows
+            self._pending_bytes += part.nbytes
+            if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
+                self._write_group()
 
     def finish(self, *, truncated: bool, columns: Sequence[Column] | None = None) -> None:
         """Close the file and give it its real name.
@@ -139,6 +108,16 @@ class ParquetResult:
         if exc is not None:
             self._writer.close()
             self._part.unlink(missing_ok=True)
+
+
+def _parts(batch: pa.RecordBatch) -> Generator[pa.RecordBatch]:
+    """The batch in parts that a row group has room for, or of one row."""
+    if batch.nbytes <= _GROUP_BYTES or batch.num_rows <= 1:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _parts(batch.slice(0, half))
+    yield from _parts(batch.slice(half))
 
 
 def part_of(destination: Path) -> Path:

@@ -10,13 +10,13 @@ import queue
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from awhile.ask.engines.contract import Column, CutBy, Estimate, Stage
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError, QueryRefused
-from awhile.ask.engines.parquet import ParquetResult, ToText
+from awhile.ask.engines.parquet import ParquetResult
 from awhile.ask.engines.workers.messages import (
     Answered,
     Begun,
@@ -230,7 +230,6 @@ def write_rows(
     schema: pa.Schema,
     batches: Iterable[pa.RecordBatch],
     *,
-    to_text: ToText | None = None,
     columns_at_end: Callable[[], tuple[Column, ...]] | None = None,
 ) -> Fetched:
     """Write batches to the order's file until its budget is used up.
@@ -240,7 +239,7 @@ def write_rows(
     """
     rows = size = 0
     cut_by: CutBy | None = None
-    with ParquetResult(order.destination, columns, schema, to_text or _no_text) as result:
+    with ParquetResult(order.destination, columns, schema) as result:
         for batch in batches:
             running.check()
             batch, cut_by = _within(batch, order.rows - rows, order.bytes - size)
@@ -255,10 +254,6 @@ def write_rows(
             columns = columns_at_end()
         result.finish(truncated=cut_by is not None, columns=columns)
     return Fetched(columns, rows, cut_by)
-
-
-def _no_text(batch: pa.RecordBatch, positions: object) -> NoReturn:
-    raise pa.ArrowInvalid(f"no text form is known for columns {positions!r} of {batch.schema!r}")
 
 
 def _within(batch: pa.RecordBatch, rows: int, size: int) -> tuple[pa.RecordBatch, CutBy | None]:
