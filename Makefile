@@ -15,6 +15,7 @@ test: page               ## all that CI runs: the gates, then every test, even i
 	@scripts/set-up browser || [ -z "$$CI" ]
 	@scripts/set-up proxy || [ -z "$$CI" ]
 	@scripts/set-up postgres || [ -z "$$CI" ]
+	@scripts/set-up mariadb || [ -z "$$CI" ]
 	@scripts/gates; gates=$$?; $(PYTEST) $(SIDE_BY_SIDE) && exit $$gates
 
 check: page              ## lint, format, types, import directions, module size, the page's units
