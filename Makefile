@@ -6,7 +6,7 @@ PYTEST := .venv/bin/python -m pytest -q
 SIDE_BY_SIDE := -n 2 --dist loadgroup
 export PYTHON
 
-.PHONY: app fleet test check e2e faults soak conformance peers bench wire page constraints clean
+.PHONY: app fleet test check e2e faults soak conformance peers bench eval wire page constraints clean
 
 app: page                ## open the page on a sample warehouse
 	@.venv/bin/awhile app
@@ -53,6 +53,10 @@ conformance:             ## the official MCP suite: its tasks scenarios and all 
 bench:                   ## how fast all is, beside its peers (QUICK=1: two minutes, not ten)
 	@scripts/set-up venv
 	@QUICK=$(QUICK) scripts/bench
+
+eval:                    ## translators against questions with known answers, into docs/questions.md
+	@scripts/set-up venv
+	@.venv/bin/python -m benchmarks.questions --page
 
 wire:                    ## record anew what docs/wire.md shows
 	@scripts/set-up venv

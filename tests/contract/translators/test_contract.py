@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from awhile.ask.translators.contract import QuestionBack, Refusal, Sql
-from tests.contract.translators.scoring import questions
+from benchmarks.questions.asked import DATA, read
 from tests.contract.translators.shop import TODAY
 
 if TYPE_CHECKING:
@@ -89,7 +89,11 @@ def test_hostile_text_yields_one_select_or_no_sql_at_all(
 
 
 _VOCABULARY = sorted(
-    {word for each in questions() for word in each.question.replace("?", "").split()}
+    {
+        word
+        for each in read(DATA / "shop_development.yaml")
+        for word in each.ask.replace("?", "").split()
+    }
     | {"not", "or", "and", "but", "by", "'", '"', ";", "--", "(", "per", "top", "than", ",", "7"}
 )
 

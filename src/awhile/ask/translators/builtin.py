@@ -6,6 +6,7 @@ name of the schema, a value of the data or a time, and each has found its place.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.compile import compile_intent
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from awhile.ask.schema import Schema
-    from awhile.ask.translators.contract import Translation
+    from awhile.ask.translators.contract import Translation, Turn
     from awhile.ask.translators.marks import Mark
     from awhile.ask.translators.words import Token
 
@@ -39,10 +40,15 @@ _MOST_TOKENS = 80
 class BuiltInTranslator:
     """See `contract.Translator`. Keeps what it derived from the last schema it was given."""
 
+    name = "built-in"
+    version = version("awhile")
+
     def __init__(self) -> None:
         self._known: tuple[Schema, Lexicon, Joins, Figures] | None = None
 
-    def translate(self, question: str, schema: Schema, today: date) -> Translation:
+    def translate(
+        self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
+    ) -> Translation:
         """See `contract.Translator.translate`."""
         figures = self._derived(schema)[3]
         marks: list[Mark] = []

@@ -7,9 +7,10 @@ the SQL it writes. What it cannot ground it asks about or refuses; it never gues
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date
 
     from awhile.ask.schema import Schema
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice",
     "Confidence",
+    "Identified",
     "Meaning",
     "QuestionBack",
     "Refusal",
     "Sql",
     "Translation",
     "Translator",
+    "Turn",
 ]
 
 Confidence = Literal["grounded"]
@@ -88,12 +91,44 @@ class Refusal:
 Translation = Sql | QuestionBack | Refusal
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One answered question of the conversation: the question as it was asked, and the SQL that
+    answered it, which a person may have changed since (`edited`).
+    """
+
+    question: str
+    sql: str
+    edited: bool = False
+
+
 class Translator(Protocol):
     """Turns a question in plain language into SQL."""
 
-    def translate(self, question: str, schema: Schema, today: date) -> Translation:
+    def translate(
+        self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
+    ) -> Translation:
         """What the question means on this schema, with `today` for words such as "last month".
+
+        `conversation` is what was answered before it, oldest first: "only 2025" changes the last
+        question. A translator that works from questions alone does not go on from an edited turn.
 
         Never raises for any text. An `Sql` holds exactly one SELECT over tables of the card.
         """
+        ...
+
+
+@runtime_checkable
+class Identified(Protocol):
+    """A translator that says who it is: kept with every run, so that its answer can be explained
+    when both are long gone."""
+
+    @property
+    def name(self) -> str:
+        """What wrote the SQL, in few words: `built-in`, or a model's provider and name."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Which version of it; two that may answer differently are told apart by it."""
         ...

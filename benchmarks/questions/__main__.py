@@ -1,0 +1,86 @@
+"""Measure translators by questions whose answers are known, print a table, and write the page.
+
+::
+
+    python -m benchmarks.questions                     # everything, and docs/questions.md
+    python -m benchmarks.questions --only shop --show wrong
+"""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from pathlib import Path
+
+from rich.console import Console
+
+from awhile.ask.translators.contract import QuestionBack, Sql
+from benchmarks.questions.evaluate import TRANSLATORS, Outcome, evaluate
+from benchmarks.questions.page import PAGE, table, written
+from benchmarks.questions.sets import GROUPS, Asked, sets
+from checks.postgres import Cluster, binaries
+
+SCORES = ("right", "wrong", "asked back", "refused")
+
+
+def main() -> None:
+    """Run what the arguments say."""
+    asked = _arguments()
+    console = Console(soft_wrap=True)  # a table is as wide as its cells
+    results: dict[str, list[tuple[Asked, list[Outcome]]]] = {}
+    with ExitStack() as stack:
+        cluster: Cluster | None = None
+        if asked.postgres and binaries():
+            cluster = stack.enter_context(Cluster())
+        chosen = [
+            each
+            for each in sets(cluster)
+            if each.group in asked.only and not (asked.held_out is False and each.held_out)
+        ]
+        for one in chosen:
+            with one.open() as database:
+                for name in asked.translators:
+                    outcomes = evaluate(one, database, TRANSLATORS[name]())
+                    results.setdefault(name, []).append((one, outcomes))
+                    _show(console, one, outcomes, asked.show)
+    console.print(table(results))
+    if asked.page:
+        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
+        console.print(f"written to {PAGE.relative_to(Path.cwd())}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.questions")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS)
+    parser.add_argument(
+        "--translators", nargs="+", choices=tuple(TRANSLATORS), default=tuple(TRANSLATORS)
+    )
+    parser.add_argument("--show", nargs="+", choices=SCORES, default=(), help="each such question")
+    parser.add_argument("--no-postgres", dest="postgres", action="store_false")
+    parser.add_argument(
+        "--no-held-out", dest="held_out", action="store_false", help="what one develops with alone"
+    )
+    parser.add_argument("--page", action="store_true", help="write the table to docs/questions.md")
+    return parser.parse_args()
+
+
+def _show(console: Console, one: Asked, outcomes: list[Outcome], scores: list[str]) -> None:
+    for each in outcomes:
+        if each.scored.score not in scores:
+            continue
+        console.print(
+            f"\n[{one.name}, {one.engine}] {each.scored.score} {each.scored.kind}", markup=False
+        )
+        console.print(f"  {each.question.said}", markup=False)
+        found = each.found
+        if isinstance(found, Sql):
+            console.print(f"  = {found.reading}\n  {found.sql}", markup=False)
+            console.print(f"  gold: {each.question.gold}", markup=False)
+        elif isinstance(found, QuestionBack):
+            console.print(f"  ? {found.text} {[c.question for c in found.choices]}", markup=False)
+        else:
+            console.print(f"  ! {found.text[:300]}", markup=False)
+
+
+if __name__ == "__main__":
+    main()

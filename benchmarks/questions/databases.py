@@ -1,0 +1,103 @@
+"""The databases the questions are on, each with the schema card its engine gives."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import apsw
+import duckdb
+import psycopg
+
+from awhile.ask.engines.duckdb import describe as duckdb_describe
+from awhile.ask.engines.postgres import describe as postgres_describe
+from awhile.ask.engines.postgres.link import Server
+from awhile.ask.engines.sqlite import describe as sqlite_describe
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    from awhile.ask.schema import Schema
+    from checks.postgres import Cluster
+
+__all__ = ["TODAY", "Database", "on_duckdb", "on_postgres", "on_sqlite"]
+
+TODAY = date(2026, 11, 5)
+"""The day every question is asked on, and which the data of the public sets is relative to."""
+_SURVEY_SECONDS = 30.0
+
+
+class Database(Protocol):
+    """Something to ask, and to run a gold on."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the SQL gives. Raises the driver's error."""
+        ...
+
+
+class _Duck:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
+        self._connection = connection
+        self.schema = duckdb_describe.schema(connection, Path(name), _SURVEY_SECONDS)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql).fetchall()
+
+
+class _Lite:
+    def __init__(self, connection: Any, name: str) -> None:
+        self._connection = connection
+        self.schema = sqlite_describe.schema(connection, Path(name), _SURVEY_SECONDS)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql).fetchall()
+
+
+class _Postgres:
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], name: str) -> None:
+        self._connection = connection
+        self.schema = postgres_describe.schema(Server(connection), name, _SURVEY_SECONDS)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql.encode()).fetchall()
+
+
+@contextmanager
+def on_duckdb(
+    connection: duckdb.DuckDBPyConnection, name: str, views: Iterable[str] = ()
+) -> Generator[Database]:
+    """A filled connection; the golds may use `views`, which are not on the card."""
+    with connection:
+        made = _Duck(connection, name)
+        for view in views:
+            connection.execute(view)
+        yield made
+
+
+@contextmanager
+def on_sqlite(name: str, statements: Iterable[str]) -> Generator[Database]:
+    """A database made by `statements`, in memory."""
+    connection: Any = apsw.Connection(":memory:")
+    try:
+        for each in statements:
+            connection.execute(each)
+        yield _Lite(connection, name)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def on_postgres(cluster: Cluster, name: str, statements: Iterable[str]) -> Generator[Database]:
+    """A new database of that name on the cluster, made by `statements`."""
+    with psycopg.connect(cluster.dsn(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    with psycopg.connect(cluster.dsn(name), autocommit=True) as connection:
+        for each in statements:
+            connection.execute(each.encode())
+        connection.execute("ANALYZE")
+        yield _Postgres(connection, name)
