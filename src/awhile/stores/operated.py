@@ -115,11 +115,21 @@ class Notifies(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """A task that `Store.claim` ended because its worker was lost."""
+
+    record: TaskRecord
+    """As it ended."""
+    worker: str | None
+    """Who lost it; None: nobody had it any more."""
+
+
 @runtime_checkable
 class TellsOfLost(Protocol):
     """Tells of each task that `Store.claim` ended because its worker was lost, once committed."""
 
-    on_lost: Callable[[TaskRecord], None] | None
+    on_lost: Callable[[Lost], None] | None
 
 
 __all__ = [
@@ -129,6 +139,7 @@ __all__ = [
     "STOPPING",
     "Count",
     "Line",
+    "Lost",
     "Notice",
     "Notifies",
     "Operated",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Kept, Store
-    from awhile.stores.operated import Notice, Overview
+    from awhile.stores.operated import Lost, Notice, Overview
     from awhile.tasks import Event, Status, TaskRecord
 
 logger = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ class Sealed:
         self._redact = redact
         self._last: dict[str, tuple[str, str]] = {}
         self._left = Left()
-        self._on_lost: Callable[[TaskRecord], None] | None = None
+        self._on_lost: Callable[[Lost], None] | None = None
 
     async def __aenter__(self) -> Self:
         await self.inner.__aenter__()
@@ -146,16 +146,18 @@ class Sealed:
         return getattr(self.inner, name)
 
     @property
-    def on_lost(self) -> Callable[[TaskRecord], None] | None:
+    def on_lost(self) -> Callable[[Lost], None] | None:
         """See `TellsOfLost`."""
         return self._on_lost
 
     @on_lost.setter
-    def on_lost(self, told: Callable[[TaskRecord], None] | None) -> None:
+    def on_lost(self, told: Callable[[Lost], None] | None) -> None:
         self._on_lost = told
         if isinstance(self.inner, TellsOfLost):
             self.inner.on_lost = (
-                None if told is None else lambda one: told(self._as_far_as_known(one))
+                None
+                if told is None
+                else lambda one: told(replace(one, record=self._as_far_as_known(one.record)))
             )
 
     async def create(self, record: TaskRecord, *, bounds: Bounds = NO_BOUNDS) -> TaskRecord:

@@ -88,9 +88,9 @@ class Gauges:
                 left -= 1
                 try:
                     self._seen = (await self._store.overview(limit=0), self._now_ms())
-                except AwhileError:
+                except AwhileError as error:
                     self._seen = None  # no number is better than an old one
-                    logger.exception("The store could not be looked over for its metrics.")
+                    logger.error("The store could not be looked over for its metrics. %s", error)
             await anyio.sleep(LOOK_SECONDS)
 
 

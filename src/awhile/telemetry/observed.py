@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import time
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +13,7 @@ from awhile.stores.sealing import Sealed
 from awhile.tasks import StoppedHow
 from awhile.tasks import events as ev
 from awhile.telemetry import meters, traces
+from awhile.telemetry.logs import about_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 
     from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Held, Store
+    from awhile.stores.operated import Lost
     from awhile.tasks import Event, TaskRecord
 
+logger = logging.getLogger(__name__)
 
 SYSTEMS = {"SqliteStore": "sqlite", "PostgresStore": "postgresql"}
 """The well-known names of database systems (semantic conventions, ``db.system.name``)."""
@@ -99,10 +103,21 @@ class _Observed:
             _told(event, after, at_ms)
         return after
 
-    async def claim(self, **asked: Any) -> Sequence[TaskRecord]:
+    async def claim(
+        self, *, fit: Callable[[TaskRecord], bool] | None = None, **asked: Any
+    ) -> Sequence[TaskRecord]:
         """See `Store.claim`."""
-        claimed: Sequence[TaskRecord] = await self._claim(**asked)
+        lost: dict[str, str] = {}
+
+        def noted(record: TaskRecord) -> bool:
+            if record.lease is not None:  # it ran out
+                lost[record.task_id] = record.lease.worker
+            return fit is None or fit(record)
+
+        claimed: Sequence[TaskRecord] = await self._claim(**asked, fit=noted)
         for record in claimed:
+            if (loser := lost.get(record.task_id)) is not None:
+                _log_takeover(record, loser, asked["worker"])
             if record.attempt > 1:
                 meters.lost.add(1, {"awhile.lease.reason": "run_again"})
             elif not record.cancel_asked:
@@ -148,10 +163,37 @@ def _told_stopped(after: TaskRecord) -> None:
     traces.past("stop", after, from_ms=asked, to_ms=stopped, awhile_stopped_how=how)
 
 
-def _told_lost(after: TaskRecord) -> None:
+def _log_takeover(record: TaskRecord, loser: str, worker: str) -> None:
+    what = (
+        "to stop what it had started elsewhere"
+        if record.cancel_asked
+        else f"for attempt {record.attempt} of {record.max_attempts}"
+    )
+    logger.warning(
+        "Worker %s was lost with a task of %r; %s takes it over %s.",
+        loser,
+        record.tool,
+        worker,
+        what,
+        extra=_about(record, lost_by=loser, taken_by=worker),
+    )
+
+
+def _told_lost(lost: Lost) -> None:
     """A store ended this task by itself, because its worker was lost."""
     meters.lost.add(1, {"awhile.lease.reason": "ended"})
-    _told_ended(after)
+    _told_ended(lost.record)
+    logger.warning(
+        "Worker %s was lost with a task of %r, which nobody may run again; it ended %s.",
+        lost.worker or "(none)",
+        lost.record.tool,
+        lost.record.status.value,
+        extra=_about(lost.record, lost_by=lost.worker),
+    )
+
+
+def _about(record: TaskRecord, **workers: str | None) -> dict[str, object]:
+    return {**about_task(record.task_id), **workers, "attempt": record.attempt}
 
 
 __all__ = ["observed"]

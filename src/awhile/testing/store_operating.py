@@ -7,8 +7,8 @@ from typing import Protocol, cast
 import pytest
 
 from awhile.stores.contract import Store
-from awhile.stores.operated import Count, Line, Notifies, Operated, TellsOfLost
-from awhile.tasks import StoppedHow, TaskRecord
+from awhile.stores.operated import Count, Line, Lost, Notifies, Operated, TellsOfLost
+from awhile.tasks import StoppedHow
 from awhile.tasks import events as ev
 from awhile.testing.store_case import AT, StoreCase, task
 
@@ -114,12 +114,12 @@ class IsOperated(StoreCase):
         await operated.append(never.task_id, ev.CancelAsked(), AT + 2)
         lost = await operated.create(task(worker="w1", until_ms=AT + TERM))
         await operated.create(task(worker="w1", until_ms=AT + 9 * TERM))
-        told: list[TaskRecord] = []
+        told: list[Lost] = []
         operated.on_lost = told.append
         await operated.claim(
             worker="w2", tools=["report"], at_ms=AT + TERM, until_ms=AT + 9 * TERM, limit=5
         )
-        assert [one.task_id for one in told] == [lost.task_id]
+        assert [(one.record.task_id, one.worker) for one in told] == [(lost.task_id, "w1")]
         taken = await operated.take_notices(at_ms=AT + 2 * TERM, until_ms=AT + 3 * TERM)
         ids = [one.record.task_id for one in taken]
         assert ids == [done.task_id, never.task_id, lost.task_id]

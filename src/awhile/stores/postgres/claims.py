@@ -13,6 +13,7 @@ import psycopg
 
 from awhile.stores.asked import Asked
 from awhile.stores.contract import PASSED_OVER
+from awhile.stores.operated import Lost
 from awhile.stores.postgres.changing import Change, change_values, stored
 from awhile.stores.postgres.explain import is_lost
 from awhile.stores.postgres.group import FROZEN_MS
@@ -46,7 +47,7 @@ class Claims:
         """Whether there were tasks in line that are not for this process."""
 
     async def claim(
-        self, event: ev.Claimed, wanted: Wanted, on_lost: Callable[[TaskRecord], None] | None
+        self, event: ev.Claimed, wanted: Wanted, on_lost: Callable[[Lost], None] | None
     ) -> Sequence[TaskRecord]:
         """See `Store.claim`; ``on_lost`` is told of each task that was ended as lost."""
         one = _Claim(self._connections, self._listener, event, wanted, wary=self._wary)
@@ -59,10 +60,10 @@ class Claims:
         return one.claimed
 
 
-def _tell(on_lost: Callable[[TaskRecord], None] | None, ended: Sequence[TaskRecord]) -> None:
+def _tell(on_lost: Callable[[Lost], None] | None, ended: Sequence[Lost]) -> None:
     if on_lost is not None:
-        for record in ended:
-            on_lost(record)
+        for one in ended:
+            on_lost(one)
 
 
 class _Claim:
@@ -87,7 +88,7 @@ class _Claim:
         self._uncertain: list[TaskRecord] = []
         """What was to be claimed by a try whose reply was lost."""
         self.claimed: Sequence[TaskRecord] = []
-        self.ended: Sequence[TaskRecord] = []
+        self.ended: Sequence[Lost] = []
         self.full = False
         """As many were ended as one transaction ends: there may be more."""
 
@@ -124,7 +125,7 @@ class _Claim:
         revs: dict[int, int] = dict(await written.fetchall()) if written else {}
         self._publish([*ended, *claimed], revs)
         self.full = len(ended) == LOST_AT_ONCE
-        self.ended, self.claimed = _written(ended, revs), _written(claimed, revs)
+        self.ended, self.claimed = _lost(ended, revs), _written(claimed, revs)
 
     async def end_lost(self, on: Raw) -> None:
         """End more of the lost."""
@@ -135,7 +136,7 @@ class _Claim:
         revs: dict[int, int] = dict(await written.fetchall()) if written else {}
         self._publish(ended, revs)
         self.full = len(ended) == LOST_AT_ONCE
-        self.ended = _written(ended, revs)
+        self.ended = _lost(ended, revs)
 
     def _first_asked(self) -> list[tuple[str, Mapping[str, Any]]]:
         at_ms = self._wanted.at_ms
@@ -191,6 +192,14 @@ def _written(changes: Sequence[Change], revs: Mapping[int, int]) -> list[TaskRec
         replace(one.record, rev=revs[one.stored.ordinal])
         for one in changes
         if one.stored.ordinal in revs
+    ]
+
+
+def _lost(changes: Sequence[Change], revs: Mapping[int, int]) -> list[Lost]:
+    had = {one.stored.record.task_id: one.stored.record.lease for one in changes}
+    return [
+        Lost(record=one, worker=lease.worker if (lease := had[one.task_id]) else None)
+        for one in _written(changes, revs)
     ]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Held, Kept, Watch
-    from awhile.stores.operated import Notice, Overview
+    from awhile.stores.operated import Lost, Notice, Overview
     from awhile.tasks import Event, Status, TaskRecord
 
 
@@ -50,7 +50,7 @@ class PostgresStore:
         """A store at that address; its tables are created on entry where they are missing."""
         self._address = address
         self._open: _Open | None = None
-        self.on_lost: Callable[[TaskRecord], None] | None = None
+        self.on_lost: Callable[[Lost], None] | None = None
         """See `TellsOfLost`."""
 
     @classmethod

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from awhile.stores.bounds import Bounds
     from awhile.stores.changes import Change
     from awhile.stores.contract import Held, Kept, Watch
-    from awhile.stores.operated import Notice, Overview
+    from awhile.stores.operated import Lost, Notice, Overview
     from awhile.stores.sqlite.transaction import Transaction
     from awhile.tasks import Event, Status, TaskRecord
 
@@ -62,7 +62,7 @@ class SqliteStore:
         """A store in that file; it and its folder are created on entry where they are missing."""
         self._files = StoreFiles(Path(path).resolve())  # one lock, whatever way leads there
         self._open: _Open | None = None
-        self.on_lost: Callable[[TaskRecord], None] | None = None
+        self.on_lost: Callable[[Lost], None] | None = None
         """See `TellsOfLost`."""
 
     @classmethod
@@ -293,10 +293,10 @@ class SqliteStore:
             raise explain(error, self._files.database) from error
         return row is not None and bool(row[0])
 
-    def _tell_of_lost(self, ended: Sequence[TaskRecord]) -> None:
+    def _tell_of_lost(self, ended: Sequence[Lost]) -> None:
         if self.on_lost is not None:
-            for record in ended:
-                self.on_lost(record)
+            for one in ended:
+                self.on_lost(one)
 
     @property
     def _opened(self) -> _Open:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from awhile.errors import TaskNotFound
 from awhile.stores.bounds import queue_full
 from awhile.stores.contract import PASSED_OVER
+from awhile.stores.operated import Lost
 from awhile.stores.rows import created_fields, event_fields, to_row
 from awhile.stores.sqlite.lines import Lines
 from awhile.stores.sqlite.reading import QUERIES, stored
@@ -99,7 +100,7 @@ class Transaction:
             taken.append(self._advance(one, claimed, at_ms))
         return taken
 
-    def end_lost(self, wanted: Wanted) -> list[TaskRecord]:
+    def end_lost(self, wanted: Wanted) -> list[Lost]:
         """End tasks whose worker is lost and that nobody may run again; returns them.
 
         Not those that this claim could take.
@@ -114,7 +115,13 @@ class Transaction:
             if not (one.record.tool in wanted.tools and wanted.may_have(one.record))
         ]
         lost = [one for one in candidates if worker_lost(one.record, at_ms)][:LOST_AT_ONCE]
-        return [self._advance(one, ev.WorkerLost(), at_ms) for one in lost]
+        return [
+            Lost(
+                record=self._advance(one, ev.WorkerLost(), at_ms),
+                worker=one.record.lease.worker if one.record.lease else None,
+            )
+            for one in lost
+        ]
 
     def looked(self, task_ids: Collection[str], at_ms: int) -> None:
         """Remember that they were looked at."""
