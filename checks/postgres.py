@@ -7,61 +7,29 @@
         cluster.kill()             # SIGKILL; every backend is gone when this returns
         cluster.start()            # on the same data and the same port
 
-Started as an unprivileged user where this runs as root, which PostgreSQL refuses to be. A guard
-process ends the cluster and removes its folder when whoever started it is gone, even by SIGKILL.
+See `checks.thrown_away` for whom it runs as, and for what ends it.
 """
 
 from __future__ import annotations
 
 import os
-import pwd
 import secrets
 import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 import psutil
 
+from checks.thrown_away import PATIENCE_SECONDS, OwnFolder, free_port
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Self
-
-USERS = ("postgres", "nobody")
-"""Whom a cluster runs as where this is root; the first of them that exists."""
-
-PATIENCE_SECONDS = 60.0
-"""How long the cluster may take to start or to end."""
-
-GUARD = """
-import os, pathlib, shutil, signal, sys, time
-
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-folder = pathlib.Path(sys.argv[1])
-sys.stdin.buffer.read()
-for file in [*folder.glob("*.pid"), folder / "data" / "postmaster.pid"]:
-    try:
-        pid = int(file.read_text().split()[0])
-        os.kill(pid, signal.SIGCONT)
-        os.kill(pid, signal.SIGQUIT)
-        while True:
-            os.kill(pid, 0)
-            if pathlib.Path(f"/proc/{pid}/stat").exists():
-                state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-                if state == "Z":
-                    break
-            time.sleep(0.01)
-    except (OSError, ValueError, IndexError):
-        pass
-shutil.rmtree(folder, ignore_errors=True)
-"""
-"""Waits for the end of its standard input, whose other end dies with the starter."""
 
 
 def binaries() -> Path | None:
@@ -102,20 +70,13 @@ class Cluster:
             )
         self._binaries = found
         self.password = secrets.token_urlsafe(12)
-        self.port = _free_port()
-        self.folder = Path(tempfile.mkdtemp(prefix="awhile-pg-"))
-        self._account = _account()
-        self._guard = subprocess.Popen(
-            [sys.executable, "-c", GUARD, str(self.folder)],
-            stdin=subprocess.PIPE,
-            start_new_session=True,
-        )
+        self.port = free_port()
+        self._own = OwnFolder("awhile-pg-", signal.SIGQUIT)
+        self.folder = self._own.path
         self._process: subprocess.Popen[bytes] | None = None
         secret = self.folder / "password"
         secret.write_text(self.password)
-        if self._account:
-            for path in (self.folder, secret):
-                os.chown(path, self._account.get("user", -1), self._account.get("group", -1))
+        self._own.give(secret)
         self._run(
             "initdb",
             f"--username={self.user}",
@@ -177,9 +138,7 @@ class Cluster:
     def close(self) -> None:
         """End it and remove all of it."""
         process, self._process = self._process, None
-        if self._guard.stdin:
-            self._guard.stdin.close()
-        self._guard.wait(PATIENCE_SECONDS)
+        self._own.close()
         if process is not None:
             process.wait(PATIENCE_SECONDS)
 
@@ -206,7 +165,7 @@ class Cluster:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            **self._account,
+            **self._own.account,
         )
 
     def log(self) -> str:
@@ -225,7 +184,7 @@ class Cluster:
                 stderr=log,
                 cwd=self.folder,
                 start_new_session=True,
-                **self._account,
+                **self._own.account,
             )
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self._process.poll() is None and time.monotonic() < deadline:
@@ -256,7 +215,7 @@ class Cluster:
             text=True,
             check=False,
             cwd=self.folder,
-            **self._account,
+            **self._own.account,
         )
         if done.returncode:
             self.close()
@@ -274,7 +233,7 @@ class Bouncer:
         program = bouncer_program()
         if program is None:
             raise RuntimeError("No pgbouncer was found; `scripts/set-up postgres` installs it.")
-        self.port = _free_port()
+        self.port = free_port()
         config, users = cluster.folder / "bouncer.ini", cluster.folder / "bouncer.users"
         users.write_text(f'"{cluster.user}" "{cluster.password}"\n')
         config.write_text(
@@ -319,28 +278,6 @@ def _alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-class _Account(TypedDict, total=False):
-    """As whom to start a program; empty: as whoever this is."""
-
-    user: int
-    group: int
-    extra_groups: list[int]
-
-
-def _account() -> _Account:
-    if os.geteuid() != 0:
-        return {}
-    known = {each.pw_name: each for each in pwd.getpwall()}
-    one = next(known[name] for name in USERS if name in known)
-    return {"user": one.pw_uid, "group": one.pw_gid, "extra_groups": []}
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 __all__ = ["Bouncer", "Cluster", "binaries", "bouncer_program", "store_url"]

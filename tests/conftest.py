@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from checks import mariadb
 from checks.postgres import Cluster, binaries, bouncer_program, store_url
 
 # Here, before anything imports it: only then do the shipped suite's asserts say what they saw.
@@ -35,6 +36,11 @@ NO_POSTGRES = (
 NO_BOUNCER = (
     "{} tests behind PgBouncer did NOT run: it was not found. "
     "`scripts/set-up postgres` installs it."
+)
+
+NO_MARIADB = (
+    "{} tests on MariaDB did NOT run: its server was not found. "
+    "`scripts/set-up mariadb` says how to install it."
 )
 
 left_out = pytest.StashKey[dict[str, int]]()
@@ -74,6 +80,13 @@ def own_cluster() -> Generator[Cluster]:
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def mariadb_server() -> Generator[mariadb.Server]:
+    """The server all tests of this run (of one worker of it) share; do not end it."""
+    with mariadb.Server() as server:
+        yield server
+
+
 @pytest.fixture
 def postgres_url(request: pytest.FixtureRequest) -> Generator[str]:
     """The URL of a new, empty store on PostgreSQL."""
@@ -106,6 +119,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.get_closest_marker("postgres")
             and (not os.environ.get(POSTGRES) or "own_cluster" in getattr(item, "fixturenames", ()))
         )
+    if not mariadb.program():
+        missing[NO_MARIADB] = lambda item: item.get_closest_marker("mariadb")
     if not bouncer_program():
         missing[NO_BOUNCER] = lambda item: item.get_closest_marker("pgbouncer")
     for words, concerns in missing.items():
