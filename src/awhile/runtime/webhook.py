@@ -31,7 +31,7 @@ from awhile.telemetry import meters
 from awhile.telemetry.logs import about_task
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from awhile.stores.contract import Store
     from awhile.stores.operated import Notice
@@ -52,7 +52,7 @@ TIMEOUT_SECONDS = 15.0
 """How long a receiver may take to answer (Standard Webhooks asks for 15 to 30 s)."""
 
 AT_ONCE = 20
-"""How many notices one process sends at the same time."""
+"""How many notices one process has on their way at the same time."""
 
 TAKEN_MS = 60_000
 """When a notice is due again whose sender has died."""
@@ -196,37 +196,48 @@ class WebhookSender:
             beside.cancel_scope.cancel()
 
     async def _send_all(self) -> None:
-        async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS, follow_redirects=False) as client:
+        room = anyio.Semaphore(AT_ONCE)
+        async with (
+            httpx2.AsyncClient(timeout=TIMEOUT_SECONDS, follow_redirects=False) as client,
+            anyio.create_task_group() as beside,
+        ):
             while True:
                 try:
                     async with self._store.watch() as watch:
                         while True:
-                            if not await self._send_due(client):
+                            async with room:
+                                pass  # there is some now, and only this loop takes it
+                            due = await self._take(room.value)
+                            for notice in due:
+                                room.acquire_nowait()
+                                beside.start_soon(self._tell, client, notice, room)
+                            if not due:
                                 await watch.wait(LOOK_SECONDS)
                             await anyio.sleep(PAUSE_SECONDS)
                 except AwhileError as error:
-                    logger.error("Notices could not be read or settled; trying again. %s", error)
+                    logger.error("Notices could not be read; trying again. %s", error)
                     await anyio.sleep(LOOK_SECONDS)
 
-    async def _send_due(self, client: httpx2.AsyncClient) -> int:
+    async def _take(self, limit: int) -> Sequence[Notice]:
         now = self._now_ms()
-        due = await self._notices.take_notices(at_ms=now, until_ms=now + TAKEN_MS, limit=AT_ONCE)
-        told: list[str] = []
-        again: dict[str, int] = {}
+        return await self._notices.take_notices(at_ms=now, until_ms=now + TAKEN_MS, limit=limit)
 
-        async def send(notice: Notice) -> None:
+    async def _tell(
+        self, client: httpx2.AsyncClient, notice: Notice, room: anyio.Semaphore
+    ) -> None:
+        """Send one, beside others: a receiver that hangs with it delays none of them."""
+        try:
             after_seconds = await self._send(client, notice)
-            if after_seconds is None:
-                told.append(notice.record.task_id)
-            else:
-                again[notice.record.task_id] = self._now_ms() + round(after_seconds * 1000)
-
-        async with anyio.create_task_group() as beside:
-            for notice in due:
-                beside.start_soon(send, notice)
-        if due:
-            await self._notices.settle_notices(told=told, again_ms=again)
-        return len(due)
+            task_id, again = notice.record.task_id, dict[str, int]()
+            if after_seconds is not None:
+                again[task_id] = self._now_ms() + round(after_seconds * 1000)
+            await self._notices.settle_notices(told=[] if again else [task_id], again_ms=again)
+        except AwhileError as error:  # it is due again soon: told twice is better than never
+            logger.error(
+                "A notice could not be settled. %s", error, extra=about_task(notice.record.task_id)
+            )
+        finally:
+            room.release()
 
     async def _send(self, client: httpx2.AsyncClient, notice: Notice) -> float | None:
         """Send one; how many seconds until it is to be tried again, or None if it is done with."""
@@ -239,13 +250,14 @@ class WebhookSender:
         )
         asked_seconds = 0.0
         try:
-            answer = await client.post(self._webhook.url, content=body, headers=headers)
+            with anyio.fail_after(TIMEOUT_SECONDS):  # httpx counts from byte to byte
+                answer = await client.post(self._webhook.url, content=body, headers=headers)
             if answer.is_success:
                 meters.notices.add(1, {"awhile.webhook.outcome": "told"})
                 return None
             words = f"it answered {answer.status_code}"
             asked_seconds = _retry_after(answer.headers)
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, TimeoutError) as error:
             words = f"it could not be reached ({type(error).__name__})"
         about = about_task(notice.record.task_id)
         if notice.attempt > len(AGAIN_SECONDS):

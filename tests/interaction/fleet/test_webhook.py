@@ -18,7 +18,14 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 
 from awhile.errors import SettingsError
-from awhile.runtime.webhook import AGAIN_SECONDS, Webhook, WebhookSender, again_after, key_of
+from awhile.runtime.webhook import (
+    AGAIN_SECONDS,
+    AT_ONCE,
+    Webhook,
+    WebhookSender,
+    again_after,
+    key_of,
+)
 from awhile.runtime.worker import wall_clock_ms
 from awhile.stores.contract import Store
 from awhile.stores.open import open_store
@@ -35,6 +42,10 @@ OLD_SECRET = "whsec_" + base64.b64encode(b"o" * 24).decode()
 DONE = {"content": [{"type": "text", "text": "the secret result"}]}
 HOUR_SECONDS = 3600
 FACTS = {"taskId", "status", "tool", "owner", "createdAt", "endedAt"}
+
+
+class _ManyAtOnce(ThreadingHTTPServer):
+    request_queue_size = 2 * AT_ONCE
 
 
 class Receiver:
@@ -67,7 +78,7 @@ class Receiver:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _ManyAtOnce(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_port}/hook?team=data"
@@ -179,6 +190,27 @@ async def test_a_receiver_that_fails_at_first_is_told_again_later(
     assert len(receiver.got) == 4
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
     assert b"secret result" not in b"".join(body for _, body in receiver.got)
+
+
+async def test_a_receiver_that_hangs_with_one_notice_is_told_of_the_others_meanwhile(
+    store_url: str, receiver: Receiver
+) -> None:
+    """Ours: side by side, but no more than a bounded number at once."""
+    receiver.open.clear()
+    webhook = Webhook(url=receiver.url, secrets=(SECRET,))
+    async with (
+        open_store(store_url) as store,
+        WebhookSender(store, webhook, wall_clock_ms).running(),
+    ):
+        for number in (1, 2):
+            await end_one(store, wall_clock_ms())
+            await until(lambda: len(receiver.got) == number, "told, and not answered")  # noqa: B023
+        for _ in range(AT_ONCE):
+            await end_one(store, wall_clock_ms())
+        await until(lambda: len(receiver.got) == AT_ONCE, "as many as may be are on their way")
+        receiver.open.set()
+        await until(lambda: len(receiver.got) == AT_ONCE + 2, "the rest follow")
+    assert len({headers["webhook-id"] for headers, _ in receiver.got}) == AT_ONCE + 2
 
 
 async def end_one(store: Store, at_ms: int) -> None:
