@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from awhile.errors import AwhileError
+from awhile.visible import visible, visible_lines
 
 
 class _Screen(Console):
@@ -45,24 +46,6 @@ def complain(error: AwhileError) -> None:
 def stopped() -> None:
     """What a server says when Ctrl-C has ended it; below the ``^C`` that a terminal wrote."""
     say("\nStopped." if err().is_terminal else "Stopped.")
-
-
-def visible(text: str) -> str:
-    """Text for a terminal: what would move the cursor, colour or reorder it is written out.
-
-    Names and values of a database may hold anything, also sequences that drive a terminal.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
-
-
-def visible_lines(text: str) -> str:
-    """The same for text of several lines, whose line ends and tabs stay."""
-    return "\n".join(visible(line.expandtabs(4)) for line in text.splitlines())
 
 
 __all__ = ["complain", "err", "out", "say", "stopped", "visible", "visible_lines"]

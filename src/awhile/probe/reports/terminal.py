@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from awhile.probe.grades import Grade
-from awhile.probe.reports.wording import counted, plain, under_way, verdict
+from awhile.probe.reports.wording import counted, under_way, verdict
+from awhile.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,12 +44,12 @@ def show(console: Console, report: Json) -> None:
     for era, facts in report["eras"].items():
         _era(console, era, facts)
     _rest(console, report)
-    console.print(Text(plain(under_way(report)), style="dim"))
+    console.print(Text(visible(under_way(report)), style="dim"))
 
 
 def _heading(console: Console, report: Json) -> None:
     console.print()
-    console.print(Text(plain(report["target"]), style="bold"))
+    console.print(Text(visible(report["target"]), style="bold"))
     console.print(Text(verdict(report), style=STYLES[Grade(report["worst"])]))
     fine = counted(report, Grade.CONFORMS, Grade.NOT_APPLICABLE, Grade.NOT_TRIED)
     if fine:
@@ -69,7 +70,7 @@ def _fault(console: Console, finding: Json) -> None:
     rows.add_column(style="dim", min_width=6)
     rows.add_column(overflow="fold")
     rows.add_row("should", Text(finding["title"]))
-    rows.add_row("seen", Text(plain(finding["seen"])))
+    rows.add_row("seen", Text(visible(finding["seen"])))
     rows.add_row("do", Text(finding["advice"]))
     rows.add_row("source", Text(finding["source"]["words"]))
     if finding["source"]["url"]:
@@ -84,14 +85,14 @@ def _era(console: Console, era: str, facts: Json) -> None:
     console.print(Rule(era, align="left", style="dim"))
     if not facts["served"]:
         console.print(
-            Padding(Text(f"Not served: {plain(facts['why'])}", style="dim"), (0, 0, 1, 2))
+            Padding(Text(f"Not served: {visible(facts['why'])}", style="dim"), (0, 0, 1, 2))
         )
         return
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", no_wrap=True)
     rows.add_column(overflow="fold")
     for label, words in facts["facts"].items():
-        rows.add_row(label, Text(plain(words)))
+        rows.add_row(label, Text(visible(words)))
     console.print(Padding(rows, (0, 0, 1, 2)))
 
 
@@ -107,7 +108,7 @@ def _rest(console: Console, report: Json) -> None:
         rows.add_column(style="green", no_wrap=True)
         rows.add_column(overflow="fold")
         for name in names:
-            said = [plain(one["seen"]) for one in fine if one["check"] == name]
+            said = [visible(one["seen"]) for one in fine if one["check"] == name]
             rows.add_row(f"✓ {name}", Text(said[0] if len(set(said)) == 1 else " / ".join(said)))
         console.print(Padding(rows, (0, 0, 1, 2)))
     quiet = [one for one in findings if one["grade"] in (Grade.NOT_TRIED, Grade.NOT_APPLICABLE)]
@@ -115,7 +116,7 @@ def _rest(console: Console, report: Json) -> None:
         console.print(Rule("Not tried, and what does not apply", align="left", style="dim"))
         reasons: dict[str, dict[str, None]] = {}
         for one in quiet:
-            reasons.setdefault(plain(one["seen"]), {})[one["check"]] = None
+            reasons.setdefault(visible(one["seen"]), {})[one["check"]] = None
         for why, checks in reasons.items():
             line = Text.assemble((f"{why}: ", ""), (", ".join(checks), "dim"))
             console.print(Padding(line, (0, 0, 0, 2)))
@@ -126,7 +127,7 @@ def _comparison(console: Console, comparison: Json) -> None:
     first, second = comparison["reports"]
     for letter, report in zip("AB", (first, second), strict=True):
         console.print()
-        console.print(Text.assemble((f"{letter}  ", "bold"), (plain(report["target"]), "bold")))
+        console.print(Text.assemble((f"{letter}  ", "bold"), (visible(report["target"]), "bold")))
         console.print(Text(f"   {verdict(report)}", style=STYLES[Grade(report["worst"])]))
     console.print()
     differing = [one for one in comparison["checks"] if one["change"] != "same"]
@@ -155,7 +156,7 @@ def _comparison(console: Console, comparison: Json) -> None:
     same = len(comparison["checks"]) - len(differing)
     console.print(Text(f"\nThe same in {same} others.", style="dim"))
     for letter, report in zip("AB", (first, second), strict=True):
-        console.print(Text(plain(f"{letter}: {under_way(report)}"), style="dim"))
+        console.print(Text(visible(f"{letter}: {under_way(report)}"), style="dim"))
 
 
 def _fault_in(grade: str | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from awhile.probe.exchanges import Json
 from awhile.probe.grades import WORST_FIRST, Grade
+from awhile.visible import visible
 
 LONGEST_SHOWN = 2_400
 """Letters of one frame in a report for people; the JSON has more."""
@@ -29,17 +30,9 @@ SINGULARS = {
 }
 
 
-def plain(text: str) -> str:
-    """Text of a server for people: what would drive a terminal or reorder it is written out."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
-
-
 def as_text(words: str) -> str:
     """The same as the text of an HTML element or attribute."""
-    return escape(plain(words))
+    return escape(visible(words))
 
 
 def counted(report: Json, *grades: Grade) -> str:
@@ -90,12 +83,12 @@ def exchange_lines(exchange: Json) -> list[str]:
     request, answer = exchange["request"], exchange["answer"]
     sent = exchange["sent_at_ms"]
     lines = [f"→ {request['verb']}, {sent / 1000:.3f} s after the probe began"]
-    lines += [f"  {name}: {plain(value)}" for name, value in request["headers"].items()]
+    lines += [f"  {name}: {visible(value)}" for name, value in request["headers"].items()]
     if request["message"]:
         lines += _indented(request["message"])
     status = answer["http_status"]
     lines.append(f"← {'' if status is None else f'HTTP {status}, '}{answer['ending']}")
-    lines += [f"  {name}: {plain(value)}" for name, value in answer["headers"].items()]
+    lines += [f"  {name}: {visible(value)}" for name, value in answer["headers"].items()]
     frames = answer["frames"]
     for frame in frames[:MOST_FRAMES]:
         lines.append(f"  +{frame['at_ms'] - sent:.0f} ms{_kind(frame)}")
@@ -120,7 +113,7 @@ def _indented(value: Any) -> list[str]:
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
     if len(text) > LONGEST_SHOWN:
         text = f"{text[:LONGEST_SHOWN]}… ({len(text) - LONGEST_SHOWN} letters more)"
-    return [f"  {plain(line)}" for line in text.split("\n")]
+    return [f"  {visible(line)}" for line in text.split("\n")]
 
 
-__all__ = ["as_text", "counted", "exchange_lines", "plain", "under_way", "verdict"]
+__all__ = ["as_text", "counted", "exchange_lines", "under_way", "verdict"]
