@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from awhile.ask.engines.contract import Engine
+from awhile.ask.engines.errors import QueryError
 from awhile.ask.engines.open import name_of
 from awhile.ask.schema import ForeignKey
 from tests.contract.engines.cases import EngineCase
+from tests.contract.engines.conftest import Runner
 
 pytestmark = pytest.mark.anyio
 
@@ -69,3 +71,29 @@ async def test_a_view_is_described_without_counting_its_rows(engine: Engine) -> 
     assert view is not None
     assert view.row_count is None
     assert view.column("channel") is not None
+
+
+async def test_a_schema_that_has_not_changed_is_the_same_object(engine: Engine) -> None:
+    schema = await engine.describe()
+    assert await engine.describe() is schema
+    assert not await engine.changed(schema)
+
+
+@pytest.mark.parametrize(
+    ("sql", "meant"),
+    [
+        ("SELECT count(*) FROM ordrs", "orders"),
+        ("SELECT o.amout FROM orders o", "amount"),
+        ("SELECT chanel FROM orders", "channel"),
+    ],
+)
+async def test_an_error_about_a_name_says_which_one_is_near(
+    sql: str, meant: str, engine: Engine, runner: Runner
+) -> None:
+    with pytest.raises(QueryError) as run:
+        await runner.run(sql)
+    assert meant in run.value.message
+    assert run.value.line == 1
+    with pytest.raises(QueryError) as estimated:
+        await engine.estimate(sql)
+    assert meant in estimated.value.message

@@ -228,3 +228,66 @@ async def test_the_planners_estimate_is_known_before_a_query_runs(engine: Postgr
     estimate = await engine.estimate("SELECT * FROM generate_series(1, 5000) AS n")
     assert estimate is not None
     assert (estimate.rows, estimate.cost > 0) == (5000, True)
+
+
+async def test_a_change_of_the_schema_is_found_by_the_next_look(urls: Urls) -> None:
+    engine = PostgresEngine(urls.reader, look_seconds=0)
+    await engine.open()
+    before = await engine.describe()
+    assert not await engine.changed(before)
+    for change in (
+        "CREATE TABLE u (y int)",
+        "ALTER TABLE t RENAME who TO name",
+        "COMMENT ON COLUMN t.x IS 'what it is'",
+        f"REVOKE SELECT ON u FROM {urls.role}",
+    ):
+        execute(urls.owner, change)
+        assert await engine.changed(before), change
+        before, last = await engine.describe(), before
+        assert before.tables != last.tables
+        assert not await engine.changed(before)
+    execute(urls.owner, "INSERT INTO t VALUES (3, 'c')")
+    assert not await engine.changed(before)
+    await engine.close()
+
+
+async def test_a_table_made_since_is_suggested_once_a_query_has_missed_its_name(
+    urls: Urls, engine: PostgresEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("awhile.ask.engines.workers.cards._SUSPECT_SECONDS", 0.0)
+    assert (await engine.describe()).table("invoices") is None
+    execute(urls.owner, "CREATE TABLE invoices (x int)")
+    with pytest.raises(EngineError, match="did you mean 'invoices'"):
+        await rows(engine, "SELECT * FROM invoces", tmp_path)
+    assert (await engine.describe()).table("invoices") is not None
+
+
+async def test_everybody_sees_the_tables_of_their_own_role_alone(
+    urls: Urls, postgres_cluster: Cluster
+) -> None:
+    """Ours: queries run as the role of who asks, so names are read as that role, too."""
+    ann, bob = (f"{name}_{secrets.token_hex(3)}" for name in ("ann", "bob"))
+    for role in (ann, bob):
+        execute(urls.owner, f"CREATE ROLE {role}; GRANT {role} TO {urls.role}")
+    execute(
+        urls.owner,
+        f"CREATE TABLE salaries (pay int); REVOKE ALL ON salaries FROM {urls.role};"
+        f"GRANT SELECT ON salaries TO {ann}; GRANT SELECT (x) ON t TO {bob}",
+    )
+    engine = PostgresEngine(f"{urls.reader}?roles=principal", look_seconds=0)
+    await engine.open()
+    seen = {
+        role: {
+            table.name: [column.name for column in table.columns]
+            for table in (await engine.describe(principal=role)).tables
+        }
+        for role in (ann, bob)
+    }
+    assert seen == {ann: {"salaries": ["pay"]}, bob: {"t": ["x"]}}
+    for nobody in (None, "mallory"):
+        with pytest.raises(QueryRefused):
+            await engine.describe(principal=nobody)
+    execute(urls.owner, f"REVOKE {bob} FROM {urls.role}")
+    with pytest.raises(QueryRefused):
+        await engine.describe(principal=bob)
+    await engine.close()

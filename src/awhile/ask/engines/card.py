@@ -8,6 +8,7 @@ much as there is time for. What differs between engines is the SQL.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -19,7 +20,7 @@ from awhile.ask.engines.keys import with_inferred_keys
 from awhile.ask.engines.quoting import identifier
 from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
 
-__all__ = ["VALUE_CHARACTERS", "Catalog", "Listed", "Survey", "time_limit"]
+__all__ = ["VALUE_CHARACTERS", "Catalog", "Listed", "Survey", "identity", "time_limit"]
 
 VALUE_CHARACTERS = 80
 _EVERY_VALUE = 500
@@ -112,6 +113,12 @@ class Catalog:
 
     def _name(self, schema: str, table: str) -> str:
         return table if schema == self._default_schema else f"{schema}.{table}"
+
+
+def identity(listed: Sequence[Listed]) -> str:
+    """Equal for two catalogs that say the same, whatever they guess about rows."""
+    said = [replace(each, table=replace(each.table, row_count=None)) for each in listed]
+    return hashlib.sha256(repr(said).encode(errors="surrogatepass")).hexdigest()
 
 
 class Survey:

@@ -144,8 +144,20 @@ class Engine(Protocol):
         """Stop what runs and give everything back. Nothing of the engine is alive afterwards."""
         ...
 
-    async def describe(self) -> Schema:
-        """What can be asked about; read once and kept until `open` is called again."""
+    async def describe(self, *, principal: str | None = None) -> Schema:
+        """What can be asked about, as `principal` may see it.
+
+        Read once, and again when it has changed; the same object as long as it has not. Where it
+        cannot be read again, the last one is given, and a note of it says so. Raises `EngineError`
+        where there is none, and `QueryRefused` for a principal who may not ask.
+        """
+        ...
+
+    async def changed(self, since: Schema, *, principal: str | None = None) -> bool:
+        """Whether `describe` would now give another schema than `since`, for more than statistics.
+
+        Costs little, so it may be asked every few seconds. Never raises.
+        """
         ...
 
     def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:

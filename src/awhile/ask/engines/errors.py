@@ -10,6 +10,7 @@ EngineError
 
 from __future__ import annotations
 
+from awhile.ask.engines.nearest import Unknown
 from awhile.errors import LocalError
 
 __all__ = [
@@ -38,14 +39,22 @@ class QueryRefused(EngineError):
 class QueryError(EngineError):
     """The engine's own words about a statement it could not run.
 
-    `line` and `column` count from 1 and are None when the engine gave no place.
+    `line` and `column` count from 1 and are None when the engine gave no place. `unknown` is the
+    name that it does not have, where that was the reason.
     """
 
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        line: int | None = None,
+        column: int | None = None,
+        unknown: Unknown | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.line = line
         self.column = column
+        self.unknown = unknown
 
 
 class QueryInterrupted(EngineError):

@@ -16,7 +16,7 @@ from awhile.ask.engines.card import VALUE_CHARACTERS, Catalog, Listed, Survey, t
 from awhile.ask.engines.quoting import identifier
 from awhile.ask.schema import Schema, Table, TableColumn
 
-__all__ = ["schema"]
+__all__ = ["catalog", "schema"]
 
 _EXACT_ROWS = 300_000
 """Up to here a column's distinct values are counted; beyond, they are looked for in a sample."""
@@ -51,7 +51,7 @@ def schema(connection: duckdb.DuckDBPyConnection, database: Path, seconds: float
     """Read the card. Statistics stop after `seconds`, which a note then says."""
     survey = Survey(partial(_asked, connection), seconds)
     return survey.schema(
-        _catalog(connection),
+        catalog(connection),
         partial(_with_statistics, survey),
         database=database.stem,
         dialect="duckdb",
@@ -73,18 +73,19 @@ def _asked(
     return None
 
 
-def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Listed]:
-    catalog = Catalog("main")
+def catalog(connection: duckdb.DuckDBPyConnection) -> list[Listed]:
+    """Its tables and views, without a look at their rows."""
+    found = Catalog("main")
     for spot, name, kind, columns, other, referenced in connection.execute(_CONSTRAINTS).fetchall():
         if kind == "PRIMARY KEY":
-            catalog.add_primary_key(spot, name, columns)
+            found.add_primary_key(spot, name, columns)
         else:
-            catalog.add_foreign_key(spot, name, columns, (spot, other), referenced)
+            found.add_foreign_key(spot, name, columns, (spot, other), referenced)
     for row in connection.execute(_COLUMNS).fetchall():
         spot, name, is_view, comment, column, kind, nullable, said = row
         described = TableColumn(column, kind, nullable, said)
-        catalog.add_column(spot, name, described, is_view=is_view, comment=comment)
-    return catalog.tables()
+        found.add_column(spot, name, described, is_view=is_view, comment=comment)
+    return found.tables()
 
 
 def _with_statistics(survey: Survey, table: Table, source: str) -> Sequence[TableColumn]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 
+from awhile.ask.engines.card import identity
 from awhile.ask.engines.contract import Column, Estimate, Scalar
 from awhile.ask.engines.duckdb import describe
 from awhile.ask.engines.duckdb.reasons import why_not_opened
@@ -114,7 +115,11 @@ class _Session:
     def close(self) -> None:
         self._connection.close()
 
-    def describe(self, seconds: float) -> Schema:
+    def catalog(self, principal: str | None) -> str:
+        with self._errors():
+            return identity(describe.catalog(self._connection))
+
+    def describe(self, seconds: float, principal: str | None) -> Schema:
         with self._errors():
             return describe.schema(self._connection, self._settings.database, seconds)
 

@@ -16,7 +16,7 @@ from awhile.ask.engines.postgres.link import Server
 from awhile.ask.engines.quoting import identifier
 from awhile.ask.schema import Schema, Table, TableColumn
 
-__all__ = ["schema"]
+__all__ = ["catalog", "schema"]
 
 _COLUMNS = b"""
 SELECT n.nspname, c.relname, c.relkind, pg_catalog.obj_description(c.oid, 'pg_class'),
@@ -51,18 +51,19 @@ ORDER BY k.oid
 
 
 def schema(server: Server, database: str, seconds: float) -> Schema:
-    """Read the card. Statistics stop after `seconds`, which a note then says."""
+    """Read the card, in a transaction that is open. Statistics stop after `seconds`, which a note
+    then says."""
     survey = Survey(partial(_asked, server), seconds)
 
     def columns(table: Table, source: str) -> Sequence[TableColumn]:
         return [_column(survey, table, source, each) for each in table.columns]
 
-    return survey.schema(_catalog(server), columns, database=database, dialect="postgres")
+    return survey.schema(catalog(server), columns, database=database, dialect="postgres")
 
 
 def _asked(server: Server, sql: str, seconds: float) -> list[tuple[str | None, ...]] | None:
-    """In a read-only transaction of its own, which the server ends when the time is up."""
-    server.ask(b"BEGIN TRANSACTION READ ONLY")
+    """Within the transaction of the card, which goes on where this fails."""
+    server.ask(b"SAVEPOINT statistic")
     try:
         server.limit({"statement_timeout": f"{int(seconds * 1000) + 1}ms"})
         return server.rows(sql.encode())
@@ -70,21 +71,22 @@ def _asked(server: Server, sql: str, seconds: float) -> list[tuple[str | None, .
         # The time is up; or a view or type this statistic has no sense for.
         return None
     finally:
-        server.ask(b"ROLLBACK")
+        server.ask(b"ROLLBACK TO SAVEPOINT statistic")
 
 
-def _catalog(server: Server) -> list[Listed]:
-    catalog = Catalog("public")
+def catalog(server: Server) -> list[Listed]:
+    """What the role may read, without a look at its rows."""
+    found = Catalog("public")
     for row in server.rows(_KEYS):
         spot, name, kind, other_spot, other, own, referenced = (each or "" for each in row)
         if kind == "p":
-            catalog.add_primary_key(spot, name, json.loads(own))
+            found.add_primary_key(spot, name, json.loads(own))
         else:
             target = (other_spot, other)
-            catalog.add_foreign_key(spot, name, json.loads(own), target, json.loads(referenced))
+            found.add_foreign_key(spot, name, json.loads(own), target, json.loads(referenced))
     for row in server.rows(_COLUMNS):
         spot, name, kind, comment, column, declared, required, said, estimated = row
-        catalog.add_column(
+        found.add_column(
             spot or "",
             name or "",
             TableColumn(column or "", (declared or "").upper(), required == "f", said),
@@ -93,7 +95,7 @@ def _catalog(server: Server) -> list[Listed]:
             # The planner's own count stands in: every analyze makes it nearly right.
             rows=max(int(estimated or 0), 0) or None,
         )
-    return catalog.tables()
+    return found.tables()
 
 
 def _column(survey: Survey, table: Table, source: str, column: TableColumn) -> TableColumn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 from awhile.ask.engines.contract import Capabilities, Scalar
@@ -15,8 +14,8 @@ from awhile.processes import Child
 
 __all__ = ["PostgresEngine"]
 
-_CARD_SECONDS = 300
-"""How long a schema card holds: a server has no file whose time tells of a change."""
+_LOOK_SECONDS = 60.0
+"""How long a look at the catalog holds: a server has no file whose time tells of a change."""
 
 
 class PostgresEngine(PooledEngine):
@@ -25,7 +24,8 @@ class PostgresEngine(PooledEngine):
     `side_by_side` queries run at once, each in a worker of its own with one connection, and one
     more worker is kept warm. A connection is closed `release_after_seconds` after its last query.
     `grace_seconds` is how long a cancel may take before the worker is killed, and its server
-    process ended. Raises `ValueError` for a URL that cannot be read.
+    process ended. After `look_seconds` the catalog is looked at for changes. Raises `ValueError`
+    for a URL that cannot be read.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class PostgresEngine(PooledEngine):
         side_by_side: int = 2,
         grace_seconds: float = 1.5,
         release_after_seconds: float = 30.0,
+        look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self._address = address_of(url)
         super().__init__(
@@ -50,6 +51,7 @@ class PostgresEngine(PooledEngine):
                 principals=self._address.role_by_principal,
             ),
             grace_seconds=grace_seconds,
+            look_seconds=look_seconds,
         )
         self._settings = PostgresSettings(self._address, release_after_seconds)
 
@@ -61,7 +63,8 @@ class PostgresEngine(PooledEngine):
         return cls(database, side_by_side=side_by_side)
 
     def stamp(self) -> object:
-        return int(time.monotonic() / _CARD_SECONDS)
+        """There are no files."""
+        return None
 
     def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
         checked(sql, parameters or {}, self._address.functions)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 from psycopg import pq
 
+from awhile.ask.engines.card import identity
 from awhile.ask.engines.contract import Column, Estimate, Scalar
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError, QueryRefused
 from awhile.ask.engines.postgres import describe
@@ -49,6 +50,7 @@ _LIMITS = {
     "extra_float_digits": "1",
     "bytea_output": "hex",
 }
+_CATALOG_SECONDS = 10.0
 _SPARE_SECONDS = 2.0
 """How much longer the server goes on by itself than whoever asked waits."""
 
@@ -97,8 +99,13 @@ class _Session:
     def close(self) -> None:
         self._server.close()
 
-    def describe(self, seconds: float) -> Schema:
-        return describe.schema(self._server, self._address.database, seconds)
+    def catalog(self, principal: str | None) -> str:
+        with self._reading(principal, _CATALOG_SECONDS):
+            return identity(describe.catalog(self._server))
+
+    def describe(self, seconds: float, principal: str | None) -> Schema:
+        with self._reading(principal, _CATALOG_SECONDS + seconds):
+            return describe.schema(self._server, self._address.database, seconds)
 
     def estimate(self, order: ToEstimate) -> Estimate | None:
         with self._reading(order.principal, None):

@@ -128,7 +128,13 @@ class _Session:
     def close(self) -> None:
         self._connection.close()
 
-    def describe(self, seconds: float) -> Schema:
+    def catalog(self, principal: str | None) -> str:
+        """SQLite counts the changes of a file's schema; another file counts from another number."""
+        self._guard.disarm()
+        with self._errors():
+            return f"{self._opened} {rows(self._connection, 'PRAGMA schema_version')[0][0]}"
+
+    def describe(self, seconds: float, principal: str | None) -> Schema:
         self._guard.disarm()
         with self._errors():
             return describe.schema(self._connection, self._database, seconds)

@@ -21,13 +21,17 @@ from awhile.ask.engines.contract import (
     Scalar,
     Stage,
 )
-from awhile.ask.engines.errors import QueryInterrupted
+from awhile.ask.engines.errors import EngineError, QueryError, QueryInterrupted
+from awhile.ask.engines.nearest import did_you_mean
+from awhile.ask.engines.workers.cards import Cards
 from awhile.ask.engines.workers.messages import (
     Answered,
     Described,
+    Looked,
     Opened,
     ToDescribe,
     ToEstimate,
+    ToLook,
     ToOpen,
     ToRun,
 )
@@ -42,14 +46,21 @@ _DESCRIBE_SECONDS = 2.0
 class PooledEngine(ABC):
     """An `Engine` of worker processes; what differs is how one is started, and the guard."""
 
-    def __init__(self, capabilities: Capabilities, *, grace_seconds: float) -> None:
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        *,
+        grace_seconds: float,
+        look_seconds: float | None = None,
+    ) -> None:
+        """`look_seconds`: how long a look at the catalog holds, where no `stamp` tells of more."""
         self._capabilities = capabilities
         self._pool = Pool(
             self.start_worker,
             side_by_side=capabilities.side_by_side,
             grace_seconds=grace_seconds,
         )
-        self._described: tuple[object, Schema] | None = None
+        self._cards = Cards(self._look, self._read, self.stamp, look_seconds=look_seconds)
 
     @abstractmethod
     async def start_worker(self) -> Worker:
@@ -57,7 +68,7 @@ class PooledEngine(ABC):
 
     @abstractmethod
     def stamp(self) -> object:
-        """Equal as long as the schema card that was read still holds."""
+        """Equal as long as the database's files are unchanged."""
 
     @abstractmethod
     def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
@@ -73,7 +84,7 @@ class PooledEngine(ABC):
         Raises `DatabaseNotOpened` with the reason and what to do about it.
         """
         self._pool.open()
-        self._described = None
+        self._cards.clear()
         try:
             await self._pool.order(ToOpen(), Opened)
         except BaseException:
@@ -84,13 +95,23 @@ class PooledEngine(ABC):
         """End every worker, busy ones included."""
         await self._pool.close()
 
-    async def describe(self) -> Schema:
-        """The schema card; read again only when the database has changed."""
-        stamp = self.stamp()
-        if self._described is None or self._described[0] != stamp:
-            described = await self._pool.order(ToDescribe(_DESCRIBE_SECONDS), Described)
-            self._described = (stamp, described.schema)
-        return self._described[1]
+    async def describe(self, *, principal: str | None = None) -> Schema:
+        """See `Engine.describe`."""
+        return await self._cards.get(self._seen_as(principal))
+
+    async def changed(self, since: Schema, *, principal: str | None = None) -> bool:
+        """See `Engine.changed`."""
+        return await self._cards.changed(since, self._seen_as(principal))
+
+    def _seen_as(self, principal: str | None) -> str | None:
+        return principal if self._capabilities.principals else None
+
+    async def _look(self, principal: str | None) -> str:
+        return (await self._pool.order(ToLook(principal), Looked)).catalog
+
+    async def _read(self, principal: str | None) -> tuple[str, Schema]:
+        described = await self._pool.order(ToDescribe(_DESCRIBE_SECONDS, principal), Described)
+        return described.catalog, described.schema
 
     async def estimate(
         self,
@@ -102,7 +123,10 @@ class PooledEngine(ABC):
         """What the query would cost, where the engine can tell."""
         self.check(sql, parameters)
         order = ToEstimate(sql, parameters or {}, principal)
-        return (await self._pool.order(order, Answered)).estimate
+        try:
+            return (await self._pool.order(order, Answered)).estimate
+        except QueryError as error:
+            raise await self._advised(error, sql, principal) from None
 
     async def run(
         self,
@@ -142,11 +166,25 @@ class PooledEngine(ABC):
                 scope.deadline = anyio.current_time() + budget.seconds
             try:
                 return await self._run(order, tell, note)
+            except QueryError as error:
+                raise await self._advised(error, sql, principal) from None
             except anyio.get_cancelled_exc_class():
                 if on_stopped is not None:
                     on_stopped(*stopped[-1])
                 raise
         raise QueryInterrupted(*stopped[-1], budget_seconds=budget.seconds or 0.0, rows=read)
+
+    async def _advised(self, error: QueryError, sql: str, principal: str | None) -> QueryError:
+        """The error; of a name that is not there, what may have been meant, by the newest card."""
+        if error.unknown is None:
+            return error
+        self._cards.suspect(self._seen_as(principal))
+        try:
+            meant = did_you_mean(error.unknown, sql, await self.describe(principal=principal))
+        except EngineError:
+            meant = ""
+        message = f"{error.message}; {meant}" if meant else error.message
+        return QueryError(message, error.line, error.column, error.unknown)
 
     async def _run(self, order: ToRun, report: Report, on_stopped: OnStopped) -> QueryResult:
         began = time.monotonic()

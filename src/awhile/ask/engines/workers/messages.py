@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from awhile.ask.engines.contract import Column, CutBy, Estimate, Stage
+from awhile.ask.engines.nearest import Unknown
 from awhile.ask.engines.parameters import Scalar
 from awhile.ask.schema import Schema
 
@@ -19,6 +20,7 @@ __all__ = [
     "Fetched",
     "Interrupt",
     "Interrupted",
+    "Looked",
     "NotOpened",
     "Opened",
     "Order",
@@ -27,6 +29,7 @@ __all__ = [
     "ToDescribe",
     "ToEnd",
     "ToEstimate",
+    "ToLook",
     "ToOpen",
     "ToRun",
 ]
@@ -39,9 +42,17 @@ class ToOpen:
 
 @dataclass(frozen=True, slots=True)
 class ToDescribe:
-    """Read the schema card, spending about `seconds` on statistics."""
+    """Read the schema card of `principal`, spending about `seconds` on statistics."""
 
     seconds: float
+    principal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToLook:
+    """Say what identifies the catalog as `principal` sees it."""
+
+    principal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,7 @@ class ToEnd:
     token: object
 
 
-Order = ToOpen | ToDescribe | ToEstimate | ToRun | ToEnd
+Order = ToOpen | ToDescribe | ToLook | ToEstimate | ToRun | ToEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +122,15 @@ class NotOpened:
 
 @dataclass(frozen=True, slots=True)
 class Described:
+    """`catalog` identifies the catalog that the schema was read from."""
+
+    catalog: str
     schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    catalog: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +159,7 @@ class Failed:
     message: str
     line: int | None = None
     column: int | None = None
+    unknown: Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from awhile.ask.engines.workers.messages import (
     Fetched,
     Interrupt,
     Interrupted,
+    Looked,
     NotOpened,
     Opened,
     Order,
@@ -228,7 +229,7 @@ class Worker:
             self._lost = True
             raise
         self.token = None
-        if isinstance(answer, Opened | Described | Answered):
+        if isinstance(answer, Opened | Described | Looked | Answered):
             return answer
         raise self._error(answer)
 
@@ -294,8 +295,8 @@ class Worker:
 
     def _error(self, answer: object) -> EngineError:
         match answer:
-            case Failed(message, line, column):
-                return QueryError(message, line, column)
+            case Failed(message, line, column, unknown):
+                return QueryError(message, line, column, unknown)
             case Refused(word, why):
                 return QueryRefused(word, why)
             case NotOpened(message):

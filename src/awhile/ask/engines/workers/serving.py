@@ -26,6 +26,7 @@ from awhile.ask.engines.workers.messages import (
     Fetched,
     Interrupt,
     Interrupted,
+    Looked,
     NotOpened,
     Opened,
     Order,
@@ -34,6 +35,7 @@ from awhile.ask.engines.workers.messages import (
     ToDescribe,
     ToEnd,
     ToEstimate,
+    ToLook,
     ToOpen,
     ToRun,
 )
@@ -83,7 +85,11 @@ class Session(Protocol):
         """Whether it is of no more use: it is closed then, and the next order opens another."""
         ...
 
-    def describe(self, seconds: float) -> Schema: ...
+    def catalog(self, principal: str | None) -> str:
+        """What identifies the catalog as that principal sees it (`awhile.ask.engines.card`)."""
+        ...
+
+    def describe(self, seconds: float, principal: str | None) -> Schema: ...
 
     def estimate(self, order: ToEstimate) -> Estimate | None: ...
 
@@ -191,8 +197,12 @@ class _Worker:
             match order:
                 case ToOpen():
                     return Opened()
-                case ToDescribe(seconds):
-                    return Described(session.describe(seconds))
+                case ToDescribe(seconds, principal):
+                    # In this order: what changes in between is found by the next look.
+                    catalog = session.catalog(principal)
+                    return Described(catalog, session.describe(seconds, principal))
+                case ToLook(principal):
+                    return Looked(session.catalog(principal))
                 case ToEstimate():
                     return Answered(session.estimate(order))
                 case ToEnd(token):
@@ -207,7 +217,7 @@ class _Worker:
         except QueryRefused as error:
             return Refused(error.word, error.why)
         except QueryError as error:
-            return Failed(error.message, error.line, error.column)
+            return Failed(error.message, error.line, error.column, error.unknown)
         except (OSError, pa.ArrowException) as error:
             # An error while rows stream comes wrapped by Arrow; a full disk comes from Parquet.
             if given.stop_asked.is_set():
