@@ -10,7 +10,6 @@ EngineError
 
 from __future__ import annotations
 
-from awhile.ask.engines.nearest import Unknown
 from awhile.errors import LocalError
 
 __all__ = [
@@ -39,8 +38,8 @@ class QueryRefused(EngineError):
 class QueryError(EngineError):
     """The engine's own words about a statement it could not run.
 
-    `line` and `column` count from 1 and are None when the engine gave no place. `unknown` is the
-    name that it does not have, where that was the reason.
+    `line` and `column` count from 1 and are None when the engine gave no place. `unknown_name`
+    says whether it is about a table or column that the database does not have.
     """
 
     def __init__(
@@ -48,13 +47,13 @@ class QueryError(EngineError):
         message: str,
         line: int | None = None,
         column: int | None = None,
-        unknown: Unknown | None = None,
+        unknown_name: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.line = line
         self.column = column
-        self.unknown = unknown
+        self.unknown_name = unknown_name
 
 
 class QueryInterrupted(EngineError):

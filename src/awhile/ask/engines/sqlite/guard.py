@@ -16,7 +16,6 @@ import apsw.ext
 
 from awhile.ask.engines.errors import QueryError, QueryRefused
 from awhile.ask.engines.listed import listed
-from awhile.ask.engines.nearest import Unknown
 from awhile.ask.engines.parameters import Scalar, bound
 from awhile.ask.engines.place import place_of
 from awhile.ask.engines.sqlite.asking import compiled
@@ -31,7 +30,7 @@ _NOT_ALLOWED = "it is not on the list of functions that only compute"
 
 _ACTIONS = frozenset((apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE))
 _FUNCTIONS = listed("awhile.ask.engines.sqlite", "functions.txt")
-_UNKNOWN = re.compile(r"no such (table|column): (.*)", re.DOTALL)
+_UNKNOWN = re.compile(r"no such (?:table|column): (.*)", re.DOTALL)
 _MODULES = ("pragma_", "dbstat", "sqlite_dbpage", "sqlite_stmt", "bytecode", "tables_used",
             "carray", "fts3tokenize", "fsdir", "completion")  # fmt: skip
 """Tables of SQLite's own that nobody has created: they show the program, or reach beyond."""
@@ -112,10 +111,9 @@ class Guard:
 def plain(error: apsw.Error, sql: str = "") -> QueryError:
     """SQLite's own words and the place they speak of."""
     offset = getattr(error, "error_offset", -1)
-    said = _UNKNOWN.match(str(error))
-    unknown = Unknown("table" if said[1] == "table" else "column", said[2]) if said else None
-    if unknown is not None and offset < 0 and sql.count(unknown.name) == 1:
+    unknown = _UNKNOWN.match(str(error))
+    if unknown is not None and offset < 0 and sql.count(unknown[1]) == 1:
         # SQLite gives no place for a table that is not there.
-        offset = len(sql.partition(unknown.name)[0].encode())
+        offset = len(sql.partition(unknown[1])[0].encode())
     line, column = place_of(sql, offset) if sql and offset >= 0 else (None, None)
-    return QueryError(str(error) or type(error).__name__, line, column, unknown)
+    return QueryError(str(error) or type(error).__name__, line, column, unknown is not None)

@@ -21,8 +21,7 @@ from awhile.ask.engines.contract import (
     Scalar,
     Stage,
 )
-from awhile.ask.engines.errors import EngineError, QueryError, QueryInterrupted
-from awhile.ask.engines.nearest import did_you_mean
+from awhile.ask.engines.errors import QueryError, QueryInterrupted
 from awhile.ask.engines.workers.cards import Cards
 from awhile.ask.engines.workers.messages import (
     Answered,
@@ -126,7 +125,8 @@ class PooledEngine(ABC):
         try:
             return (await self._pool.order(order, Answered)).estimate
         except QueryError as error:
-            raise await self._advised(error, sql, principal) from None
+            self._doubt(error, principal)
+            raise
 
     async def run(
         self,
@@ -167,24 +167,18 @@ class PooledEngine(ABC):
             try:
                 return await self._run(order, tell, note)
             except QueryError as error:
-                raise await self._advised(error, sql, principal) from None
+                self._doubt(error, principal)
+                raise
             except anyio.get_cancelled_exc_class():
                 if on_stopped is not None:
                     on_stopped(*stopped[-1])
                 raise
         raise QueryInterrupted(*stopped[-1], budget_seconds=budget.seconds or 0.0, rows=read)
 
-    async def _advised(self, error: QueryError, sql: str, principal: str | None) -> QueryError:
-        """The error; of a name that is not there, what may have been meant, by the newest card."""
-        if error.unknown is None:
-            return error
-        self._cards.suspect(self._seen_as(principal))
-        try:
-            meant = did_you_mean(error.unknown, sql, await self.describe(principal=principal))
-        except EngineError:
-            meant = ""
-        message = f"{error.message}; {meant}" if meant else error.message
-        return QueryError(message, error.line, error.column, error.unknown)
+    def _doubt(self, error: QueryError, principal: str | None) -> None:
+        """A name that is not there may be one of a schema that has changed since."""
+        if error.unknown_name:
+            self._cards.suspect(self._seen_as(principal))
 
     async def _run(self, order: ToRun, report: Report, on_stopped: OnStopped) -> QueryResult:
         began = time.monotonic()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from awhile.ask.engines.contract import Column, CutBy, Estimate, Stage
-from awhile.ask.engines.nearest import Unknown
 from awhile.ask.engines.parameters import Scalar
 from awhile.ask.schema import Schema
 
@@ -159,7 +158,7 @@ class Failed:
     message: str
     line: int | None = None
     column: int | None = None
-    unknown: Unknown | None = None
+    unknown_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)

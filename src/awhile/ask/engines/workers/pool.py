@@ -295,8 +295,8 @@ class Worker:
 
     def _error(self, answer: object) -> EngineError:
         match answer:
-            case Failed(message, line, column, unknown):
-                return QueryError(message, line, column, unknown)
+            case Failed(message, line, column, unknown_name):
+                return QueryError(message, line, column, unknown_name)
             case Refused(word, why):
                 return QueryRefused(word, why)
             case NotOpened(message):

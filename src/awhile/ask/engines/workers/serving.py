@@ -217,7 +217,7 @@ class _Worker:
         except QueryRefused as error:
             return Refused(error.word, error.why)
         except QueryError as error:
-            return Failed(error.message, error.line, error.column, error.unknown)
+            return Failed(error.message, error.line, error.column, error.unknown_name)
         except (OSError, pa.ArrowException) as error:
             # An error while rows stream comes wrapped by Arrow; a full disk comes from Parquet.
             if given.stop_asked.is_set():
