@@ -79,21 +79,14 @@ async def test_a_schema_that_has_not_changed_is_the_same_object(engine: Engine) 
     assert not await engine.changed(schema)
 
 
-@pytest.mark.parametrize(
-    ("sql", "meant"),
-    [
-        ("SELECT count(*) FROM ordrs", "orders"),
-        ("SELECT o.amout FROM orders o", "amount"),
-        ("SELECT chanel FROM orders", "channel"),
-    ],
-)
-async def test_an_error_about_a_name_says_which_one_is_near(
-    sql: str, meant: str, engine: Engine, runner: Runner
+@pytest.mark.parametrize("sql", ["SELECT count(*) FROM ordrs", "SELECT o.amout FROM orders o"])
+async def test_an_error_about_a_name_says_so_and_where(
+    sql: str, engine: Engine, runner: Runner
 ) -> None:
+    """The name may be one of a schema that has changed: the card is looked at again then."""
     with pytest.raises(QueryError) as run:
         await runner.run(sql)
-    assert meant in run.value.message
     assert run.value.line == 1
     with pytest.raises(QueryError) as estimated:
         await engine.estimate(sql)
-    assert meant in estimated.value.message
+    assert estimated.value.message == run.value.message

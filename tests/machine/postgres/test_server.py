@@ -251,13 +251,13 @@ async def test_a_change_of_the_schema_is_found_by_the_next_look(urls: Urls) -> N
     await engine.close()
 
 
-async def test_a_table_made_since_is_suggested_once_a_query_has_missed_its_name(
+async def test_a_query_that_misses_a_name_has_the_schema_looked_at_again(
     urls: Urls, engine: PostgresEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("awhile.ask.engines.workers.cards._SUSPECT_SECONDS", 0.0)
     assert (await engine.describe()).table("invoices") is None
     execute(urls.owner, "CREATE TABLE invoices (x int)")
-    with pytest.raises(EngineError, match="did you mean 'invoices'"):
+    with pytest.raises(EngineError, match="invoces"):
         await rows(engine, "SELECT * FROM invoces", tmp_path)
     assert (await engine.describe()).table("invoices") is not None
 

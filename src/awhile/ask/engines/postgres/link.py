@@ -10,14 +10,12 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Literal
 
 import psycopg
 from psycopg import pq
 
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
-from awhile.ask.engines.nearest import Unknown
 from awhile.ask.engines.postgres.address import Address
 from awhile.ask.engines.postgres.binding import bindings
 from awhile.ask.engines.workers.serving import Stopped
@@ -27,9 +25,8 @@ __all__ = ["Server", "connected"]
 _CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 2.0
 _CANCELED = "57014"
-_UNKNOWN: Mapping[str, Literal["table", "column"]] = {"42P01": "table", "42703": "column"}
-"""By SQLSTATE, which is the same in every language that a server speaks."""
-_NAME = re.compile(r'(?:"(?:[^"]|"")*"|[\w$]+)(?:\s*\.\s*(?:"(?:[^"]|"")*"|[\w$]+))*')
+_UNKNOWN = ("42P01", "42703", "3F000")
+"""No such table, column or schema."""
 _END_SECONDS = 4.0
 _LOOK_SECONDS = 0.02
 _SINCE = {"client_connection_check_interval": 140_000}
@@ -88,13 +85,8 @@ class Server:
         if hint:
             message = f"{message} ({hint.decode(errors='replace')})"
         at = result.error_field(pq.DiagnosticField.STATEMENT_POSITION)
-        at = None if at is None else int(at)
-        kind = _UNKNOWN.get("" if state is None else state.decode())
-        name = None if kind is None or at is None else _NAME.match(sql.decode(), at - 1)
-        unknown = (
-            None if kind is None or name is None else Unknown(kind, name[0], advised=bool(hint))
-        )
-        raise QueryError(message, *_place(sql, at, before), unknown)
+        place = _place(sql, None if at is None else int(at), before)
+        raise QueryError(message, *place, state is not None and state.decode() in _UNKNOWN)
 
     def rows(self, sql: bytes, values: Sequence[Scalar] = ()) -> list[tuple[str | None, ...]]:
         """Every row of a statement, as text."""
