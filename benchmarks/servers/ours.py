@@ -25,6 +25,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from awhile import Run, Tasks
+from awhile.server import event_loop
 from awhile.server.http import http_app
 from awhile.server.listening import listening_on, url_of
 
@@ -150,4 +151,4 @@ if __name__ == "__main__":
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
         gc.collect()
         gc.freeze()  # as `awhile serve` does
-        anyio.run(lambda: server.serve(sockets=[listening]))
+        event_loop.run(lambda: server.serve(sockets=[listening]))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Annotated, Protocol, cast
 
-import anyio
 import typer
 
 from awhile.cli.logs import keep_level, set_up_logs
@@ -144,6 +143,7 @@ def _the_app() -> ServeApp:
 def _serve_module(target: str, effective: Effective, how: Serving) -> None:
     from awhile.cli.deploy import deploy, share_keys  # the SDK takes 0.7 s to load
     from awhile.cli.target import load
+    from awhile.server import event_loop
     from awhile.server.http import serve_http
 
     for name in OF_THE_APP:
@@ -158,7 +158,7 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
     share_keys(server, tasks, effective)
     settings = effective.settings
     if how.stdio:
-        anyio.run(server.run_stdio_async)
+        event_loop.run(server.run_stdio_async)
         return
 
     def ready(url: str) -> None:
@@ -174,7 +174,7 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
     async def serve_it() -> None:
         await serve_http(server, host=settings.host, port=settings.port, on_ready=ready)
 
-    anyio.run(serve_it)
+    event_loop.run(serve_it)
 
 
 __all__ = ["APP", "GROUP", "ServeApp", "Serving", "serve"]

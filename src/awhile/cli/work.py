@@ -6,7 +6,6 @@ import signal
 import sys
 from typing import Annotated
 
-import anyio
 import typer
 
 from awhile.cli.logs import keep_level, set_up_logs
@@ -45,6 +44,7 @@ def worker(
     """
     from awhile.cli.deploy import deploy  # the SDK takes 0.7 s to load
     from awhile.cli.target import load
+    from awhile.server import event_loop
     from awhile.server.working import work
 
     effective = read_settings(ctx.params)
@@ -69,7 +69,7 @@ def worker(
             on_ready=ready,
         )
 
-    if anyio.run(run) == signal.SIGINT:
+    if event_loop.run(run) == signal.SIGINT:
         stopped()
 
 

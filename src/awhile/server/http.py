@@ -13,6 +13,7 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 
 from awhile.errors import SettingsError
+from awhile.server import event_loop
 from awhile.server.health import health_routes
 from awhile.server.listening import listening_on, url_of
 from awhile.server.principal import is_loopback
@@ -176,7 +177,7 @@ def serve(
         on_ready=ready,
     )
     with suppress(KeyboardInterrupt):  # it has ended in order by then
-        anyio.run(serving)
+        event_loop.run(serving)
 
 
 async def _always() -> bool:

@@ -24,6 +24,7 @@ from awhile.cli.deploy import operating_of
 from awhile.cli.screen import err, say, visible
 from awhile.cli.settings import Effective, Settings
 from awhile.errors import SettingsError
+from awhile.server import event_loop
 from awhile.server.http import refuse_strangers, serve_http
 from awhile.server.tasks import Tasks
 from awhile.stores.open import open_store
@@ -50,7 +51,7 @@ def serve_database(effective: Effective, how: Serving) -> None:
         )
     # An app that ends with its parent ends because a person leaves: nothing is waited for.
     serve_http_so = partial(_serve_http, drains=not how.until_stdin_closes)
-    anyio.run(_serve_stdio if how.stdio else serve_http_so, settings)
+    event_loop.run(partial(_serve_stdio if how.stdio else serve_http_so, settings))
 
 
 async def _serve_http(settings: Settings, *, drains: bool) -> None:
