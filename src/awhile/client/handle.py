@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from contextlib import contextmanager
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -21,7 +20,7 @@ from awhile.client.outcome import (
     unanswered_stop,
 )
 from awhile.client.questions import Questions
-from awhile.client.wait import retry_seconds
+from awhile.client.wait import SOON_SECONDS, later_seconds, retry_seconds
 from awhile.client.words import unproven
 from awhile.client.work import Work
 from awhile.errors import ProtocolFailed, Unreachable
@@ -43,6 +42,10 @@ if TYPE_CHECKING:
 
 CANCEL_ATTEMPTS = 3
 """How often a stop request is sent before saying that it cannot be: it is safe to repeat."""
+
+
+LONGEST_PROOF_SECONDS = 1.0
+"""How often at least it is looked for the proof that cancelled work has stopped."""
 
 
 class Handle:
@@ -164,12 +167,14 @@ class Handle:
 
     async def _until_proven(self) -> None:
         """Look on for the proof that cancelled work has stopped, where the server gives any."""
-        for failures in count():
+        wait_seconds = SOON_SECONDS
+        while True:
             known = self.work.known
             if known.gone or not self._tells() or not self.now.ended or not unproven(known):
                 return
-            await anyio.sleep(retry_seconds(failures, chance=0, longest_seconds=2.0))
+            await anyio.sleep(wait_seconds)
             await self.work.look()
+            wait_seconds = min(later_seconds(wait_seconds), LONGEST_PROOF_SECONDS)
 
     def _tells(self) -> bool:
         """Whether the server gives facts about the stop beside the task's status."""

@@ -24,8 +24,15 @@ LONGEST_RETRY_SECONDS = 8.0
 SAFETY_POLL_SECONDS = 15.0
 """How often to look while the server pushes changes: a lost push costs no more than this."""
 
-SOON_SECONDS = 0.1
-"""After we changed something (a cancel, an answer), how soon one look out of turn is worth it."""
+SOON_SECONDS = 0.01
+"""After we changed something (a cancel, an answer), how soon the first look out of turn comes; the
+next ones ever later (`later_seconds`), until the rhythm is sooner. Most work stops within 10 ms."""
+
+LATER = 3.0
+"""By how much each of those waits is longer than the one before."""
+
+PUSHED_SECONDS = 0.1
+"""How long a push may take before one look out of turn is worth it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +48,22 @@ class Pace:
     """When the first of those was; None while the server answers."""
     pushed: bool = False
     """Whether the server has agreed to tell us of changes by itself."""
+    soon_seconds: float | None = None
+    """How long the last wait was of those that are shorter than the rhythm; None: it is none."""
 
     def answered(self, now: float, *, poll_interval_ms: int | None, ended: bool) -> Pace:
         """The server told us how the task stands, asked or not."""
         interval = poll_seconds(poll_interval_ms)
-        wait = max(interval, SAFETY_POLL_SECONDS) if self.pushed else interval
+        if self.pushed:
+            wait, soon = max(interval, SAFETY_POLL_SECONDS), None
+        else:
+            soon = self.soon_seconds and later_seconds(self.soon_seconds)
+            wait, soon = (soon, soon) if soon and soon < interval else (interval, None)
         return Pace(
-            due_at=None if ended else now + wait, interval_seconds=interval, pushed=self.pushed
+            due_at=None if ended else now + wait,
+            interval_seconds=interval,
+            pushed=self.pushed,
+            soon_seconds=soon,
         )
 
     def listening(self, now: float) -> Pace:
@@ -74,10 +90,13 @@ class Pace:
         )
 
     def hurried(self, now: float) -> Pace:
-        """We changed something, so look once sooner than the rhythm says."""
+        """We changed something, so look sooner than the rhythm says: once, if the server pushes,
+        else until something has come of it or the rhythm is as soon."""
         if self.due_at is None or self.failures:
             return self
-        return replace(self, due_at=min(self.due_at, now + SOON_SECONDS))
+        if self.pushed:
+            return replace(self, due_at=min(self.due_at, now + PUSHED_SECONDS), soon_seconds=None)
+        return replace(self, due_at=min(self.due_at, now + SOON_SECONDS), soon_seconds=SOON_SECONDS)
 
     def wait_seconds(self, now: float) -> float | None:
         """How long to wait before asking; None: do not ask again."""
@@ -94,6 +113,11 @@ def poll_seconds(poll_interval_ms: int | None) -> float:
     if poll_interval_ms is None or poll_interval_ms < SHORTEST_POLL_SECONDS * 1000:
         return DEFAULT_POLL_SECONDS
     return min(poll_interval_ms / 1000, LONGEST_POLL_SECONDS)
+
+
+def later_seconds(soon_seconds: float) -> float:
+    """The next wait of those that begin with `SOON_SECONDS`."""
+    return soon_seconds * LATER
 
 
 def retry_seconds(
@@ -129,4 +153,4 @@ class Connects:
         return max(0.0, self._at[0] + self._within_seconds - now)
 
 
-__all__ = ["Connects", "Pace", "poll_seconds", "retry_seconds"]
+__all__ = ["SOON_SECONDS", "Connects", "Pace", "later_seconds", "poll_seconds", "retry_seconds"]

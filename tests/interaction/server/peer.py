@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from socket import socket
 from typing import Any
 
 import anyio
@@ -21,6 +21,7 @@ from mcp.server.mcpserver import MCPServer
 from starlette.types import ASGIApp
 
 from awhile.server.http import http_app
+from awhile.server.listening import listening_on
 
 REVISION = "2026-07-28"
 VENDOR = "io.modelcontextprotocol"
@@ -228,8 +229,7 @@ def serving(server: MCPServer[Any], **options: Any) -> AbstractAsyncContextManag
 @asynccontextmanager
 async def serving_app(app: ASGIApp, path: str) -> AsyncGenerator[Peer]:
     """Serve an app in this event loop; yields a client, of its endpoint at ``path``."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+    with listening_on("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         http = _Server(config)
@@ -245,7 +245,7 @@ async def serving_app(app: ASGIApp, path: str) -> AsyncGenerator[Peer]:
                     http.should_exit = True
 
 
-async def _serve(http: _Server, listening: socket.socket) -> None:
+async def _serve(http: _Server, listening: socket) -> None:
     try:
         with anyio.CancelScope(shield=True):  # a failing test, too, lets it end in order
             await http.serve(sockets=[listening])
@@ -260,7 +260,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self.ready = anyio.Event()
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+    async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
 

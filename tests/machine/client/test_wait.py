@@ -62,11 +62,23 @@ def test_an_answer_ends_the_failing() -> None:
     assert (again.failures, again.wait_seconds(3.0)) == (0, 1.0)
 
 
-def test_after_a_change_of_ours_one_look_comes_sooner() -> None:
-    pace = Pace().answered(0.0, poll_interval_ms=60_000, ended=False)
-    assert pace.hurried(0.0).wait_seconds(0.0) == 0.1
-    quick = Pace().answered(0.0, poll_interval_ms=50, ended=False)
-    assert quick.hurried(0.0) == quick
+def test_after_a_change_of_ours_looks_come_sooner_and_ever_later_up_to_the_rhythm() -> None:
+    """Ours: a stop that took 10 ms was known after 100 ms; and this is no busy loop."""
+    pace = Pace().answered(0.0, poll_interval_ms=500, ended=False).hurried(0.0)
+    waits: list[float | None] = []
+    for _ in range(6):
+        waits.append(pace.wait_seconds(0.0))
+        pace = pace.answered(0.0, poll_interval_ms=500, ended=False)
+    assert waits == pytest.approx([0.01, 0.03, 0.09, 0.27, 0.5, 0.5])
+    due = Pace().answered(0.0, poll_interval_ms=500, ended=False)
+    assert due.hurried(0.495).wait_seconds(0.495) == pytest.approx(0.005)
+
+
+def test_after_a_change_of_ours_a_push_is_waited_for_and_looked_once_in_vain() -> None:
+    pushed = Pace(pushed=True).answered(0.0, poll_interval_ms=500, ended=False).hurried(0.0)
+    assert pushed.wait_seconds(0.0) == 0.1
+    looked = pushed.answered(0.1, poll_interval_ms=500, ended=False)
+    assert looked.wait_seconds(0.1) == SAFETY_POLL_SECONDS
 
 
 def test_a_server_that_does_not_answer_is_not_hurried() -> None:

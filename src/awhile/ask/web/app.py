@@ -19,6 +19,7 @@ from awhile.ask.web.api import Api
 from awhile.ask.web.board import Board
 from awhile.ask.web.follow import Follower
 from awhile.ask.web.guard import LOOPBACK_NAMES, Guard
+from awhile.ask.web.presence import Presence
 from awhile.client import connect
 from awhile.errors import SettingsError
 
@@ -49,7 +50,8 @@ def create_app(mcp_url: str, token: str) -> Starlette:
             f"{SHORTEST_TOKEN}, such as those of secrets.token_urlsafe()."
         )
     board = Board()
-    follower = Follower(board, connect(mcp_url, ledger=None))
+    presence = Presence()
+    follower = Follower(board, connect(mcp_url, ledger=None), presence)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -61,8 +63,9 @@ def create_app(mcp_url: str, token: str) -> Starlette:
     return Starlette(
         routes=[
             Route("/", _page, methods=["GET"]),
+            Route("/sql", _page, methods=["GET"]),
             Route("/t/{run_id}", _page, methods=["GET"]),
-            Mount("/api", routes=Api(board, follower).routes()),
+            Mount("/api", routes=Api(board, follower, presence).routes()),
             Mount("/assets", _Assets(directory=STATIC / "assets", check_dir=False)),
             Route("/icon.svg", _icon, methods=["GET"]),
         ],
@@ -110,7 +113,9 @@ async def serve_page(
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    taken = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # Named TCP, because asyncio sets TCP_NODELAY only where it sees that: answers came 45 ms late.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         taken.bind((host, port))
