@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 import socket
@@ -151,6 +152,8 @@ class Worker:
         self._claims = claims
         self.now_ms = now_ms
         self._kept: dict[str, Running] = {}
+        self._arriving: dict[str, float] = {}
+        """Rows being made for bodies here: the ``rev`` of the last change heard of each."""
         self._all: set[Running] = set()
         self._look = Bell()
         self._left = Left()
@@ -250,17 +253,21 @@ class Worker:
         leased = row(lease=self._lease())
         if not self._slots.take(leased.owner):
             return await self.queue(row())
+        self._arriving[leased.task_id] = 0
         with shielded():  # a row that says it runs here has to run here
             try:
                 created = await self._store.create(leased, bounds=self._bounds)
             except BaseException:
                 self._slots.release(leased.owner)
                 raise
+            finally:
+                heard_of = self._arriving.pop(leased.task_id)
             if created.task_id != leased.task_id or created.lease is None:
                 self._slots.release(leased.owner)
                 return created
             self._spawn(body, tool=tool, owner=created.owner, record=created, may_ask=may_ask)
-            await self._obey(created.task_id)
+            if heard_of > created.rev:
+                await self._obey(created.task_id)
         return created
 
     async def queue(self, record: TaskRecord) -> TaskRecord:
@@ -346,15 +353,13 @@ class Worker:
         while True:
             try:
                 async with self._store.watch() as watch:
+                    self._arriving = dict.fromkeys(self._arriving, math.inf)
                     for task_id in list(self._kept):
                         await self._obey(task_id)
                     self._look.ring()
                     while True:
-                        for task_id in await watch.wait():
-                            if task_id in self._kept:
-                                await self._obey(task_id)
-                            else:
-                                self._look.ring()
+                        for task_id, rev in (await watch.wait()).items():
+                            await self._hear_of(task_id, rev)
             except AwhileError as error:
                 logger.error("The store failed; watching it again. %s", error)
                 await anyio.sleep(RETRY_SECONDS)
@@ -372,6 +377,17 @@ class Worker:
                 self._lull.failed()
                 logger.error("Work could not be claimed; trying again. %s", error)
                 await anyio.sleep(RETRY_SECONDS)
+
+    async def _hear_of(self, task_id: str, rev: int) -> None:
+        """Somebody, or a body here, has changed a task."""
+        running = self._kept.get(task_id)
+        if running is not None:
+            if running.record is None or running.record.rev < rev:
+                await self._obey(task_id)
+        elif task_id in self._arriving:
+            self._arriving[task_id] = max(rev, self._arriving[task_id])
+        else:
+            self._look.ring()
 
     async def _obey(self, task_id: str) -> None:
         """Tell a body here what others wrote to its row; also once after it got the row, because

@@ -218,7 +218,7 @@ class _Stream:
     async def _push_tasks(self, watch: Watch) -> None:
         # The first round tells each task as it is: between its creation and this stream it may
         # have changed, or ended.
-        changed, told = frozenset(self._task_ids), dict.fromkeys(self._task_ids, 0)
+        changed, told = dict.fromkeys(self._task_ids, 0), dict.fromkeys(self._task_ids, 0)
         try:
             while True:
                 for task_id in sorted(changed):

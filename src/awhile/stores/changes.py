@@ -1,27 +1,35 @@
 """Who waits for which change, in this process. Shared by every store.
 
-A store publishes what was committed (by itself, or found to have been committed elsewhere) as
-``(task id, rev)`` pairs; each subscription gets what concerns it, once. What a subscription has not
-asked for yet is held as a set of ids, and beyond `PENDING_LIMIT` of them only as the place to read
-on from, so memory stays bounded however slow the reader is.
+A store publishes what was committed (by itself, or found to have been committed elsewhere) in one
+order, by number; each subscription gets what concerns it, once. What a subscription has not asked
+for yet is held as ids, each with its last ``rev``, and beyond `PENDING_LIMIT` of them only as the
+place to read on from, so memory stays bounded however slow the reader is.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 import anyio.lowlevel
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Awaitable, Callable, Collection, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     ChangesAfter = Callable[[int, int], Awaitable[Sequence["Change"]]]
 
-Change = tuple[str, int]
-"""A task's id, and the ``rev`` of its change."""
+
+class Change(NamedTuple):
+    """One change of a task."""
+
+    task_id: str
+    number: int
+    """Its place in the one order in which this process hears of changes."""
+    rev: int
+    """The task's ``rev`` after it."""
+
 
 PENDING_LIMIT = 10_000
 """Ids held for one subscription to all tasks before it reads on from the store instead."""
@@ -49,27 +57,27 @@ class Changes:
 
     @property
     def seen(self) -> int:
-        """Every change up to this ``rev`` was published (while anybody is subscribed)."""
+        """The number up to which every change was published (while anybody is subscribed)."""
         return self._seen
 
     def publish(self, changes: Sequence[Change]) -> None:
         """Deliver those of ``changes`` (ascending, complete from `seen` on) not yet published."""
-        with self._lock:  # two threads publish; their deliveries must keep the order of the revs
-            new = [change for change in changes if change[1] > self._seen]
+        with self._lock:  # two threads publish; their deliveries must keep the order
+            new = [change for change in changes if change.number > self._seen]
             if not new:
                 return
-            self._seen = new[-1][1]
+            self._seen = new[-1].number
             try:
                 self._loop.call_soon_threadsafe(self._deliver, new)
             except RuntimeError:  # the loop is closed: nobody is left to be woken
                 return
 
-    def subscribe(self, task_ids: Collection[str] | None, rev: int) -> Subscription:
-        """A subscription to what changes after ``rev``, the store's counter read just now."""
-        one = Subscription(task_ids, rev, self._changes_after)
+    def subscribe(self, task_ids: Collection[str] | None, number: int) -> Subscription:
+        """A subscription to what changes after ``number``, the last one, read just now."""
+        one = Subscription(task_ids, number, self._changes_after)
         with self._lock:
             if not self._count:
-                self._seen = rev
+                self._seen = number
             self._count += 1
         if one.task_ids is None:
             self._to_all.add(one)
@@ -93,7 +101,7 @@ class Changes:
         for one in self._to_all:
             one.offer(changes)
         for change in changes:
-            for one in self._by_id.get(change[0], ()):
+            for one in self._by_id.get(change.task_id, ()):
                 one.offer((change,))
 
 
@@ -101,31 +109,31 @@ class Subscription:
     """What one waiter has not been told yet. Implements `awhile.stores.contract.Watch`."""
 
     def __init__(
-        self, task_ids: Collection[str] | None, rev: int, changes_after: ChangesAfter
+        self, task_ids: Collection[str] | None, number: int, changes_after: ChangesAfter
     ) -> None:
         self.task_ids = None if task_ids is None else frozenset(task_ids)
-        self._rev = rev
+        self._number = number
         """Everything up to here was returned, or is pending, or is not this waiter's."""
         self._changes_after = changes_after
-        self._pending: set[str] = set()
+        self._pending: dict[str, int] = {}
         self._behind = False
-        """Too much was pending: what follows ``_rev`` is read from the store."""
+        """Too much was pending: what follows ``_number`` is read from the store."""
         self._changed = anyio.Event()
 
     def offer(self, changes: Sequence[Change]) -> None:
-        """Take note of changes, ascending by ``rev``."""
+        """Take note of changes, ascending by number."""
         if not self._behind:
-            new = [change for change in changes if change[1] > self._rev]
+            new = [change for change in changes if change.number > self._number]
             if not new:
                 return
             if self.task_ids is None and len(self._pending) + len(new) > PENDING_LIMIT:
                 self._behind = True
             else:
-                self._pending.update(task_id for task_id, _ in new)
-                self._rev = new[-1][1]
+                self._pending.update((change.task_id, change.rev) for change in new)
+                self._number = new[-1].number
         self._changed.set()
 
-    async def wait(self, timeout_seconds: float | None = None) -> frozenset[str]:
+    async def wait(self, timeout_seconds: float | None = None) -> Mapping[str, int]:
         """See `Watch.wait`. A cancelled wait loses nothing."""
         await anyio.lowlevel.checkpoint()
         with anyio.move_on_after(timeout_seconds):
@@ -136,23 +144,22 @@ class Subscription:
                 if self._changed.is_set():
                     self._changed = anyio.Event()
                 await self._changed.wait()
-        changed = frozenset(self._pending)
-        self._pending.clear()
+        changed, self._pending = self._pending, {}
         return changed
 
     async def _read_on(self) -> None:
-        after = self._rev
+        after = self._number
         self._behind = False  # what is committed while this reads is offered, and taken, as usual
         try:
             changes = await self._changes_after(after, PENDING_LIMIT)
         except BaseException:
-            self._rev, self._behind = after, True
+            self._number, self._behind = after, True
             raise
-        self._pending.update(task_id for task_id, _ in changes)
+        self._pending.update((change.task_id, change.rev) for change in changes)
         if len(changes) == PENDING_LIMIT:
-            self._rev, self._behind = changes[-1][1], True
+            self._number, self._behind = changes[-1].number, True
         elif changes:
-            self._rev = max(self._rev, changes[-1][1])
+            self._number = max(self._number, changes[-1].number)
 
 
 __all__ = ["PENDING_LIMIT", "Change", "Changes", "Subscription"]

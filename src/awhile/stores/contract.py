@@ -65,8 +65,9 @@ PASSED_OVER = 100
 class Watch(Protocol):
     """A subscription to changes. Subscribed first and then read, nothing is missed."""
 
-    async def wait(self, timeout_seconds: float | None = None) -> frozenset[str]:
-        """Wait for changes since the last call; returns the ids of the changed tasks.
+    async def wait(self, timeout_seconds: float | None = None) -> Mapping[str, int]:
+        """Wait for changes since the last call; returns the ids of the changed tasks, each with
+        the ``rev`` of its last change: who holds a record of that ``rev`` need not read it again.
 
         Changes that happened between two calls are returned at once, together. Wakes waiters in the
         same process as soon as the change is committed, those of other processes on the same store

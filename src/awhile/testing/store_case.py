@@ -80,7 +80,7 @@ async def wait_for(watch: Watch, task_ids: Collection[str]) -> set[str]:
     reported: set[str] = set()
     with anyio.fail_after(PATIENCE_SECONDS):
         while not reported.issuperset(task_ids):
-            reported |= await watch.wait()
+            reported |= (await watch.wait()).keys()
     return reported
 
 

@@ -304,7 +304,7 @@ class QueuesFairly(StoreCase):
         async with store.watch() as watch:
             await store.looked([one.task_id, other.task_id, "nobody"], AT + 60_000)
             await store.looked([one.task_id], AT + 30_000)
-            assert await watch.wait(0.15) == frozenset()
+            assert not await watch.wait(0.15)
         after = await store.get(one.task_id)
         assert after is not None
         assert (after.looked_at_ms, after.seen_at_ms) == (AT + 60_000, AT + 60_000)
@@ -329,7 +329,7 @@ class QueuesFairly(StoreCase):
             after = await store.append(one.task_id, noted, AT + 1)
             again = ev.Noted(generation=1, key="job", outcome="other")
             assert await store.append(one.task_id, again, AT + 2) == after
-            assert await watch.wait(0.15) == frozenset()
+            assert not await watch.wait(0.15)
         assert (after.rev, after.last_updated_at_ms) == (one.rev, one.last_updated_at_ms)
         assert after.journal["job"].outcome == outcome
         assert await store.get(one.task_id) == after

@@ -22,23 +22,23 @@ class WakesWaiters(StoreCase):
         """Ours."""
         async with store.watch() as watch:
             one = await store.create(task())
-            assert await watch.wait(PATIENCE_SECONDS) == {one.task_id}
+            assert (await watch.wait(PATIENCE_SECONDS)).keys() == {one.task_id}
             await store.claim(worker="w", tools=["report"], at_ms=AT, until_ms=AT + 9, limit=1)
-            assert await watch.wait(PATIENCE_SECONDS) == {one.task_id}
+            assert (await watch.wait(PATIENCE_SECONDS)).keys() == {one.task_id}
             await store.append(one.task_id, ev.Reported(generation=1, done=1), AT)
-            assert await watch.wait(PATIENCE_SECONDS) == {one.task_id}
+            assert (await watch.wait(PATIENCE_SECONDS)).keys() == {one.task_id}
             await store.claim(worker="w", tools=[], at_ms=AT + 9, until_ms=AT + 9, limit=0)
-            assert await watch.wait(PATIENCE_SECONDS) == {one.task_id}
+            assert (await watch.wait(PATIENCE_SECONDS)).keys() == {one.task_id}
 
     async def test_a_waiter_already_waiting_is_woken(self, store: Store) -> None:
         """Ours."""
         one = await store.create(task())
-        woken: list[frozenset[str]] = []
+        woken: list[str] = []
 
         async def wait(*, started: anyio.Event) -> None:
             async with store.watch([one.task_id]) as watch:
                 started.set()
-                woken.append(await watch.wait())
+                woken.extend(await watch.wait())
 
         with anyio.fail_after(PATIENCE_SECONDS):
             async with anyio.create_task_group() as waiters:
@@ -48,7 +48,7 @@ class WakesWaiters(StoreCase):
                 for event in events:
                     await event.wait()
                 await store.append(one.task_id, ev.CancelAsked(), AT)
-        assert woken == [{one.task_id}] * 5
+        assert woken == [one.task_id] * 5
 
     async def test_a_watch_of_some_tasks_reports_only_theirs(self, store: Store) -> None:
         """Ours."""
@@ -56,21 +56,34 @@ class WakesWaiters(StoreCase):
         async with store.watch([mine.task_id]) as watch:
             await store.append(other.task_id, ev.CancelAsked(), AT)
             await store.append(mine.task_id, ev.CancelAsked(), AT)
-            assert await watch.wait(PATIENCE_SECONDS) == {mine.task_id}
-            assert await watch.wait(QUIET_SECONDS) == frozenset()
+            assert (await watch.wait(PATIENCE_SECONDS)).keys() == {mine.task_id}
+            assert not await watch.wait(QUIET_SECONDS)
 
     async def test_changes_between_two_waits_are_reported_together(self, store: Store) -> None:
         """Ours."""
         async with store.watch() as watch:
             made = {(await store.create(task())).task_id for _ in range(5)}
-            assert await watch.wait(PATIENCE_SECONDS) == made
-            assert await watch.wait(QUIET_SECONDS) == frozenset()
+            assert (await watch.wait(PATIENCE_SECONDS)).keys() == made
+            assert not await watch.wait(QUIET_SECONDS)
+
+    async def test_each_changed_task_comes_with_the_rev_of_its_last_change(
+        self, store: Store
+    ) -> None:
+        """Ours."""
+        async with store.watch() as watch:
+            one = await store.create(task())
+            after = await store.append(one.task_id, ev.CancelAsked(), AT)
+            told = 0
+            with anyio.fail_after(PATIENCE_SECONDS):
+                while told < after.rev:
+                    told = (await watch.wait())[one.task_id]
+            assert told == after.rev
 
     async def test_what_changed_before_is_not_reported(self, store: Store) -> None:
         """Ours: subscribe, then read, and nothing is missed nor told twice."""
         await store.create(task())
         async with store.watch() as watch:
-            assert await watch.wait(QUIET_SECONDS) == frozenset()
+            assert not await watch.wait(QUIET_SECONDS)
 
     async def test_a_cancelled_wait_loses_nothing(self, store: Store) -> None:
         """Ours."""
@@ -86,7 +99,7 @@ class WakesWaiters(StoreCase):
                             scope.cancel()
 
                         both.start_soon(create)
-                        reported |= await watch.wait()
+                        reported |= (await watch.wait()).keys()
             reported |= await wait_for(watch, made - reported) if made - reported else set()
         assert reported == made
 
@@ -103,7 +116,7 @@ class WakesWaiters(StoreCase):
                 await store.append(
                     one.task_id, ev.Released(generation=4, how=StoppedHow.COROUTINE_ENDED), AT
                 )
-            assert await watch.wait(QUIET_SECONDS) == frozenset()
+            assert not await watch.wait(QUIET_SECONDS)
 
     async def test_changes_of_another_opening_are_reported(
         self, store: Store, second: Store
@@ -116,7 +129,7 @@ class WakesWaiters(StoreCase):
             both = {mine.task_id, other.task_id}
             assert await wait_for(all_tasks, both) == both
             assert await wait_for(one_task, [mine.task_id]) == {mine.task_id}
-            assert await all_tasks.wait(QUIET_SECONDS) == frozenset()
+            assert not await all_tasks.wait(QUIET_SECONDS)
 
     async def test_changes_of_both_openings_at_once_are_all_reported_once(
         self, store: Store, second: Store
@@ -136,7 +149,7 @@ class WakesWaiters(StoreCase):
                 with anyio.fail_after(PATIENCE_SECONDS):
                     while len(reported) < 600:
                         reported.extend(await watch.wait())
-            assert await watch.wait(QUIET_SECONDS) == frozenset()
+            assert not await watch.wait(QUIET_SECONDS)
         assert sorted(reported) == sorted(made)
 
     async def test_a_watch_that_follows_a_watch_sees_what_other_openings_do(

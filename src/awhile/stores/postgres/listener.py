@@ -22,7 +22,7 @@ import psycopg
 from psycopg import sql
 
 from awhile.errors import StoreError
-from awhile.stores.changes import Changes
+from awhile.stores.changes import Change, Changes
 from awhile.stores.postgres.explain import explain
 from awhile.stores.postgres.snapshots import Snapshot
 from awhile.stores.postgres.values import Numbers, kept
@@ -30,7 +30,7 @@ from awhile.stores.postgres.values import Numbers, kept
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Sequence
 
-    from awhile.stores.changes import Change, Subscription
+    from awhile.stores.changes import Subscription
     from awhile.stores.postgres.connections import Connections, Raw
 
 logger = logging.getLogger("awhile.stores.postgres")
@@ -115,7 +115,7 @@ class Listener:
         shown = self._connections.address.shown
         _give_up(self._joining, StoreError(f"The store {shown!r} is closed; open it again."))
 
-    def published(self, changes: Sequence[Change]) -> None:
+    def published(self, changes: Sequence[tuple[str, int]]) -> None:
         """Tell subscribers here, now, of what this process committed; and the others soon."""
         if changes:
             self._publish(changes)
@@ -141,7 +141,7 @@ class Listener:
                 self.changes.unsubscribe(asked.joined.result())
             raise
 
-    def _publish(self, changes: Sequence[Change]) -> None:
+    def _publish(self, changes: Sequence[tuple[str, int]]) -> None:
         if not self.changes.active:
             return
         new: list[Change] = []
@@ -149,7 +149,7 @@ class Listener:
             if rev > max(self._told.get(task_id, 0), self._told_before.get(task_id, 0)):
                 self._told[task_id] = rev
                 self._number += 1
-                new.append((task_id, self._number))
+                new.append(Change(task_id, self._number, rev))
         self.changes.publish(new)
 
     # --- looking ------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class Listener:
             self._checkpoints[0][1],
         )
         _, *changed = await self._read_changes(snapshot.from_rev, snapshot.unseen)
-        return [(kept(task_id), reached) for task_id, _ in changed]
+        return [Change(kept(task_id), reached, rev) for task_id, rev in changed]
 
     # --- ringing ------------------------------------------------------------------------------
 

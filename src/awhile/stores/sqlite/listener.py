@@ -9,6 +9,7 @@ import anyio
 import anyio.to_thread
 import apsw
 
+from awhile.stores.changes import Change
 from awhile.stores.sqlite.bells import Bell
 from awhile.stores.sqlite.connection import Connection
 from awhile.stores.sqlite.reading import QUERIES
@@ -16,7 +17,7 @@ from awhile.stores.sqlite.reading import QUERIES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from awhile.stores.changes import Change, Changes
+    from awhile.stores.changes import Changes
     from awhile.stores.sqlite.files import StoreFiles
 
 POLL_SECONDS = 0.02
@@ -93,9 +94,11 @@ def current_rev(connection: Connection) -> int:
 
 
 def read_changes(connection: Connection, after_rev: int, limit: int) -> list[Change]:
-    """(task id, rev) of what changed after ``after_rev``, ascending."""
+    """What changed after ``after_rev``, ascending."""
     asked = {"rev": after_rev, "limit": limit}
-    return [(task_id, rev) for task_id, rev in connection.rows(QUERIES["changed"], asked)]
+    return [
+        Change(task_id, rev, rev) for task_id, rev in connection.rows(QUERIES["changed"], asked)
+    ]
 
 
 __all__ = ["LOOK_LIMIT", "POLL_SECONDS", "Listener", "current_rev", "read_changes"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from awhile.errors import TaskNotFound
 from awhile.stores.bounds import queue_full
+from awhile.stores.changes import Change
 from awhile.stores.contract import PASSED_OVER
 from awhile.stores.operated import Lost
 from awhile.stores.rows import created_fields, event_fields, to_row
@@ -46,8 +47,8 @@ class Transaction:
         self._on = connection
         self.began_at_rev = connection.number(QUERIES["counter"])
         self._rev = self.began_at_rev
-        self.changed: list[tuple[str, int]] = []
-        """(task id, rev), ascending."""
+        self.changed: list[Change] = []
+        """Ascending."""
 
     def finish(self) -> None:
         """Before the commit: remember the numbers given out."""
@@ -201,7 +202,7 @@ class Transaction:
 
     def _next_rev(self, task_id: str) -> int:
         self._rev += 1
-        self.changed.append((task_id, self._rev))
+        self.changed.append(Change(task_id, self._rev, self._rev))
         return self._rev
 
 
