@@ -14,7 +14,8 @@ from awhile.ask.translators.contract import Choice, QuestionBack, Refusal, Sql
 from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
 from awhile.ask.translators.joins import Joins, TwoWays
-from awhile.ask.translators.link import Lexicon, link
+from awhile.ask.translators.lexicon import Lexicon
+from awhile.ask.translators.link import link
 from awhile.ask.translators.marks import ColumnNoun, Unknown, Word
 from awhile.ask.translators.plan import plan
 from awhile.ask.translators.reader import read

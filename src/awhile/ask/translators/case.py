@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice, Meaning
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.figures import table_words
+from awhile.ask.translators.names import table_words
 
 if TYPE_CHECKING:
     from awhile.ask.translators.draft import Draft

@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from awhile.ask.translators.dialects import written
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.figures import table_words
 from awhile.ask.translators.intent import (
     ColumnRef,
     Condition,
@@ -25,6 +24,7 @@ from awhile.ask.translators.intent import (
     TimeDimension,
 )
 from awhile.ask.translators.lists import Lists
+from awhile.ask.translators.names import table_words
 from awhile.ask.translators.sources import Sources, compared, unique
 
 if TYPE_CHECKING:

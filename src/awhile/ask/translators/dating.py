@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.figures import column_words, full_name
+from awhile.ask.translators.names import column_words, full_name
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
@@ -43,7 +43,7 @@ def date_of(case: Case, table: str, mark: Mark) -> ColumnRef:
         own = [
             each
             for each in figures.dates(table)
-            if {*column_words(each.column)[:1]}.intersection(_BEGAN)
+            if {*column_words(each.column, each.table)[:1]}.intersection(_BEGAN)
         ]
         if len(own) != 1:
             raise Stuck(f"I do not know since when a row of {table} exists", draft.new.text)
@@ -101,7 +101,7 @@ def _not_either(case: Case, subject: str, mark: Mark) -> None:
     said = draft.figures[0].mark if draft.figures else draft.target.mark if draft.target else mark
     choices: list[Choice] = []
     for date in case.figures.dates(subject):
-        verb = " ".join(column_words(date.column)[:1])
+        verb = " ".join(column_words(date.column, date.table)[:1])
         choices.append(
             Choice(f"when they {verb}", case.reworded(said.text, f"{said.text} that {verb}"))
         )

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.translators.contract import Sql
-from awhile.ask.translators.figures import Figures, column_words, is_label, table_words
+from awhile.ask.translators.figures import Figures
 from awhile.ask.translators.joins import Joins
+from awhile.ask.translators.names import column_words, is_label, table_words
 from awhile.ask.translators.words import split_name, stem
 
 if TYPE_CHECKING:

@@ -7,18 +7,17 @@ equally good, nothing is chosen (`None` or several), and the question goes back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.english import ABBREVIATIONS, PEOPLE
 from awhile.ask.translators.intent import ColumnRef, EntityDimension, Product
-from awhile.ask.translators.words import split_name, stem
+from awhile.ask.translators.language import ENGLISH
+from awhile.ask.translators.names import column_words, is_label, table_words
 
 if TYPE_CHECKING:
     from awhile.ask.schema import Schema, Table, TableColumn
     from awhile.ask.translators.joins import Joins
 
-__all__ = ["Figures", "Trade", "column_words", "full_name", "is_label", "table_words"]
+__all__ = ["Figures", "Trade"]
 
 _QUANTITY = frozenset({"quantity", "unit"})
 _MONEY_FIRST = ("revenue", "turnover")
@@ -55,7 +54,6 @@ _EVENT_WORDS = (
     "bill",
     "checkout",
 )
-_LABELS = ("name", "title", "label", "full name", "display name")
 _FIRST_DATES = (
     "order",
     "ordered",
@@ -83,36 +81,6 @@ class Trade:
     header: str
     item: str | None
     buyer: str | None
-
-
-def table_words(name: str) -> tuple[str, ...]:
-    """The stems of a table's name, without the name of its schema."""
-    return _opened(split_name(name.rpartition(".")[2]))
-
-
-def column_words(name: str) -> tuple[str, ...]:
-    """The stems of a column's name, abbreviations opened."""
-    return _opened(split_name(name))
-
-
-def full_name(table: str, column: str) -> str:
-    """Words that name one column without doubt: "product unit price"."""
-    own, words = table_words(table), column_words(column)
-    return " ".join(words if words[: len(own)] == own else own + words)
-
-
-@cache
-def _opened(words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(stem(each) for word in words for each in ABBREVIATIONS.get(word, word).split())
-
-
-def is_label(table: Table, column: TableColumn) -> bool:
-    """Whether the column names the rows of its table."""
-    words = column_words(column.name)
-    own = table_words(table.name)
-    if words[: len(own)] == own and len(words) > len(own):
-        words = words[len(own) :]
-    return column.kind == "text" and " ".join(words) in _LABELS
 
 
 class Figures:
@@ -150,7 +118,7 @@ class Figures:
         return tuple(
             ref
             for ref in self._money.values()
-            if any(word in _MONEY_FIRST for word in column_words(ref.column))
+            if any(word in _MONEY_FIRST for word in column_words(ref.column, ref.table))
         )
 
     def units(self) -> tuple[ColumnRef, ...]:
@@ -160,7 +128,8 @@ class Figures:
             ColumnRef(table.name, column.name)
             for table in self.schema.tables
             for column in table.columns
-            if column.kind in ("integer", "number") and column_words(column.name) == ("quantity",)
+            if column.kind in ("integer", "number")
+            and column_words(column.name, table.name) == ("quantity",)
         )
 
     def prices(self, table: str) -> tuple[ColumnRef, ...]:
@@ -168,7 +137,7 @@ class Figures:
         return tuple(
             ColumnRef(table, column.name)
             for column in self.table(table).columns
-            if column.kind in ("integer", "number") and "price" in column_words(column.name)
+            if column.kind in ("integer", "number") and "price" in column_words(column.name, table)
         )
 
     def only_number(self, table: str) -> ColumnRef | None:
@@ -180,7 +149,7 @@ class Figures:
             for column in card.columns
             if column.kind in ("integer", "number")
             and column.name not in keys
-            and not {"id", "number", "line", "year"} & set(column_words(column.name))
+            and not {"id", "number", "line", "year"} & set(column_words(column.name, table))
             and not column.name.casefold().endswith("id")
         ]
         return ColumnRef(table, found[0]) if len(found) == 1 else None
@@ -195,7 +164,9 @@ class Figures:
         if len(found) > 1:
             own = table_words(table)
             for word in (*own, *(f"{each}ed" for each in own), *_FIRST_DATES):
-                leading = [each for each in found if column_words(each.column)[:1] == (word,)]
+                leading = [
+                    each for each in found if column_words(each.column, each.table)[:1] == (word,)
+                ]
                 if len(leading) == 1:
                     return tuple(leading)
         return tuple(found)
@@ -219,7 +190,7 @@ class Figures:
         table = self.table(name)
         labels = tuple(column.name for column in table.columns if is_label(table, column))[:1]
         if not labels:
-            stems = {column_words(column.name): column.name for column in table.columns}
+            stems = {column_words(column.name, table.name): column.name for column in table.columns}
             people = tuple(
                 stems[words] for words in (("first", "name"), ("last", "name")) if words in stems
             )
@@ -275,13 +246,14 @@ class Figures:
         buyers = [
             name
             for name in self.joins.reach(header)
-            if any(word in PEOPLE for word in table_words(name))
+            if any(word in ENGLISH.people for word in table_words(name))
         ]
         buyer = buyers[0] if len(buyers) == 1 else None
         items = [
             name
             for name in targets
-            if name not in (header, buyer) and not any(w in PEOPLE for w in table_words(name))
+            if name not in (header, buyer)
+            and not any(w in ENGLISH.people for w in table_words(name))
         ]
         goods = [
             n
@@ -298,14 +270,14 @@ def _product(table: Table) -> Product | None:
     """Quantity times price where one table has just one of each."""
     keys = set(table.primary_key) | {name for key in table.foreign_keys for name in key.columns}
     numeric = [
-        (column, column_words(column.name))
+        (column, column_words(column.name, table.name))
         for column in table.columns
         if column.kind in ("integer", "number") and column.name not in keys
     ]
     quantities = [c for c, words in numeric if words[-1:] == ("quantity",) or words == ("unit",)]
     prices = [c for c, words in numeric if words[-1:] == ("price",)]
     if len(prices) > 1:
-        prices = [c for c in prices if "unit" in column_words(c.name)]
+        prices = [c for c in prices if "unit" in column_words(c.name, table.name)]
     if len(quantities) != 1 or len(prices) != 1:
         return None
     # A table that is looked up holds stock, not sales: only a table that points elsewhere sells.
@@ -322,10 +294,10 @@ def _money_column(table: Table) -> ColumnRef | None:
         if column.kind in ("number", "integer")
         and column.name not in keys
         and (
-            set(column_words(column.name)) & _MONEY
-            or (_event_named(table) and "price" in column_words(column.name))
+            set(column_words(column.name, table.name)) & _MONEY
+            or (_event_named(table) and "price" in column_words(column.name, table.name))
         )
-        and not set(column_words(column.name)) & _NOT_MONEY
+        and not set(column_words(column.name, table.name)) & _NOT_MONEY
     ]
     if len(found) != 1 or not (table.foreign_keys or _event_named(table)):
         return None

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.figures import table_words
 from awhile.ask.translators.intent import Rows
+from awhile.ask.translators.names import table_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.figures import table_words
 from awhile.ask.translators.intent import ColumnRef
+from awhile.ask.translators.names import table_words
 from awhile.ask.translators.sources import Sources, unique
 
 if TYPE_CHECKING:

@@ -168,11 +168,12 @@ class ColumnNoun:
 
 @dataclass(frozen=True, slots=True)
 class ValueSense:
-    """One value of one column."""
+    """One value of one column; of a flag (`is_open`), whether what it says is so."""
 
     table: str
     column: str
     value: str
+    is_flag: bool = False
 
 
 @dataclass(frozen=True, slots=True)

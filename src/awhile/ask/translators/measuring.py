@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.figures import full_name, table_words
 from awhile.ask.translators.intent import ColumnRef, Measure, Product, Rows, TimeDimension
+from awhile.ask.translators.names import full_name, table_words
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.contract import Choice, Meaning
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Draft, Figure
-from awhile.ask.translators.english import PEOPLE
-from awhile.ask.translators.figures import table_words
+from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
@@ -20,6 +19,7 @@ from awhile.ask.translators.marks import (
     TableNoun,
     Word,
 )
+from awhile.ask.translators.names import table_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ class Pending:
         )
 
     def is_people(self, table: str) -> bool:
-        return any(word in PEOPLE for word in table_words(table))
+        return any(word in ENGLISH.people for word in table_words(table))
 
     def waiting_functions(self) -> list[Function]:
         """The functions that wait, which then wait no more."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, date, timedelta
 from typing import TYPE_CHECKING, Literal
 
-from awhile.ask.translators.words import NUMBER_WORDS
+from awhile.ask.translators.language import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,36 +23,6 @@ __all__ = ["Period", "Unit", "find_period"]
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 
-_UNITS: dict[str, Unit] = {
-    "day": "day",
-    "week": "week",
-    "month": "month",
-    "quarter": "quarter",
-    "year": "year",
-}
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sep sept",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-# Words that are a month only where the words around say so: "may" is also a verb, "mar" a verb.
-_UNSURE_MONTHS = frozenset({"may", "march", "mar", "jan", "sept", "dec", "sep"})
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3}
 _LEADS = frozenset({"in", "during", "for", "of", "from", "within", "on"})
 
@@ -175,10 +145,10 @@ def _to_date(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
         unit = short[words[0]]
         return 1, Period(_floor(today, unit), tomorrow, f"this {unit} up to today")
     if len(words) > 2 and words[1:3] == ("to", "date") and _unit(words[0]):
-        unit = _UNITS[words[0]]
+        unit = ENGLISH.units[words[0]]
         return 3, Period(_floor(today, unit), tomorrow, f"this {unit} up to today")
     if words[:3] == ("so", "far", "this") and len(words) > 3 and _unit(words[3]):
-        unit = _UNITS[words[3]]
+        unit = ENGLISH.units[words[3]]
         return 4, Period(_floor(today, unit), tomorrow, f"this {unit} up to today")
     return None
 
@@ -209,13 +179,13 @@ def _calendar(words: tuple[str, ...], today: date, led: bool) -> tuple[int, Peri
     first = words[0]
     if len(first) == 10 and first[4] == "-" and first[7] == "-":
         return 1, _days(date.fromisoformat(first), 1, first)
-    if first in _MONTHS:
+    if first in ENGLISH.months:
         return _month_first(words, today, led)
-    if first.rstrip("sthndr").isdigit() and len(words) > 1 and words[1] in _MONTHS:
+    if first.rstrip("sthndr").isdigit() and len(words) > 1 and words[1] in ENGLISH.months:
         day = int(first.rstrip("sthndr"))
         year, more = _year_after(words[2:], today)
         if 1 <= day <= 31:
-            return 2 + more, _one_day(day, _MONTHS[words[1]], year, today)
+            return 2 + more, _one_day(day, ENGLISH.months[words[1]], year, today)
     used = 3 if words[:2] == ("the", "year") else 2 if first == "year" else 1
     year = _as_year(words[used - 1]) if len(words) >= used else None
     if year is not None:
@@ -225,7 +195,7 @@ def _calendar(words: tuple[str, ...], today: date, led: bool) -> tuple[int, Peri
 
 def _month_first(words: tuple[str, ...], today: date, led: bool) -> tuple[int, Period] | None:
     name = words[0]
-    month = _MONTHS[name]
+    month = ENGLISH.months[name]
     year, more = _year_after(words[1:], today)
     if year is None and len(words) > 1 and words[1].rstrip("sthndr").isdigit():
         day = int(words[1].rstrip("sthndr"))
@@ -234,7 +204,7 @@ def _month_first(words: tuple[str, ...], today: date, led: bool) -> tuple[int, P
             year, more = _year_after(words[at:], today)
             return (at + more if year else 2), _one_day(day, month, year, today)
     if year is None:
-        if name in _UNSURE_MONTHS and not led:
+        if name in ENGLISH.unsure_months and not led:
             return None
         year = today.year if month <= today.month else today.year - 1
     start = date(year, month, 1)
@@ -266,12 +236,12 @@ def _as_year(word: str) -> int | None:
 
 
 def _amount(word: str) -> int | None:
-    count = int(word) if word.isdigit() and len(word) < 6 else NUMBER_WORDS.get(word)
+    count = int(word) if word.isdigit() and len(word) < 6 else ENGLISH.numbers.get(word)
     return count or None
 
 
 def _unit(word: str) -> Unit | None:
-    return _UNITS.get(word.removesuffix("s"))
+    return ENGLISH.units.get(word)
 
 
 def _rolling(count: int, unit: Unit, today: date) -> Period:

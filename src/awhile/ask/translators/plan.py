@@ -14,7 +14,6 @@ from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import date_of, event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Figure, Rank, Target
-from awhile.ask.translators.figures import is_label
 from awhile.ask.translators.guard import check_linked, check_never, check_whole
 from awhile.ask.translators.intent import (
     Among,
@@ -32,6 +31,7 @@ from awhile.ask.translators.intent import (
 )
 from awhile.ask.translators.marks import Superlative
 from awhile.ask.translators.measuring import dimension, measure
+from awhile.ask.translators.names import is_label
 from awhile.ask.translators.ranking import compare_bare, resolve_rank
 
 if TYPE_CHECKING:

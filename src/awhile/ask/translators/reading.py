@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.figures import column_words, table_words
 from awhile.ask.translators.intent import (
     Among,
     ColumnRef,
@@ -22,6 +21,7 @@ from awhile.ask.translators.intent import (
     Rows,
     TimeDimension,
 )
+from awhile.ask.translators.names import column_words, table_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Undecided
-from awhile.ask.translators.figures import full_name
 from awhile.ask.translators.marks import (
     ColumnNoun,
     ColumnSense,
@@ -19,6 +18,7 @@ from awhile.ask.translators.marks import (
     ValueNoun,
     ValueSense,
 )
+from awhile.ask.translators.names import full_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

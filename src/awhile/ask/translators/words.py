@@ -10,28 +10,9 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["NUMBER_WORDS", "Token", "distance_within", "split_name", "stem", "tokenise"]
+from awhile.ask.translators.language import ENGLISH
 
-NUMBER_WORDS = {
-    word: value
-    for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ]
-    )
-} | {"fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "thousand": 1000}
+__all__ = ["Token", "distance_within", "split_name", "stem", "tokenise"]
 
 _PIECE = re.compile(
     r"""
@@ -149,7 +130,7 @@ def _words(piece: str, start: int, end: int) -> list[Token]:
 
 
 def _number(word: str) -> Decimal | None:
-    return Decimal(NUMBER_WORDS[word]) if word in NUMBER_WORDS else None
+    return Decimal(ENGLISH.numbers[word]) if word in ENGLISH.numbers else None
 
 
 def distance_within(left: str, right: str, limit: int) -> int | None:

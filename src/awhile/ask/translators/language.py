@@ -1,0 +1,119 @@
+"""The words of a language, read from its data file: grammar, comparisons, calendar, names.
+
+Source: ours. Only `languages/*.toml` knows words; what they mean together is the reader's.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from awhile.ask.translators.marks import (
+    Aggregate,
+    GrainNoun,
+    MeasureNoun,
+    Superlative,
+    Verb,
+    Word,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from awhile.ask.translators.marks import Operator, Recognised
+    from awhile.ask.translators.periods import Unit
+
+__all__ = ["ENGLISH", "Language", "Phrase", "load"]
+
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One data file. Phrases are tuples of lower-case words."""
+
+    grammar: Mapping[Phrase, Recognised]
+    """What phrases are, whatever the schema."""
+    comparisons: Mapping[Phrase, Operator]
+    """Phrases that, followed by a number, compare."""
+    price_comparisons: Mapping[Phrase, Operator]
+    """The same, about a price."""
+    synonyms: tuple[frozenset[str], ...]
+    """Stems that may stand for one another when the schema has one and not the other."""
+    abbreviations: Mapping[str, str]
+    """What identifiers shorten, and for what."""
+    name_words: frozenset[str]
+    """The words identifiers are usually made of, to take apart names written as one word."""
+    pasts: Mapping[str, tuple[str, ...]]
+    """Past forms of words in the names of dates, where no rule makes them: `sent` of `send`."""
+    people: frozenset[str]
+    """Stems of tables whose rows are somebody who buys."""
+    numbers: Mapping[str, int]
+    """Numbers as words."""
+    months: Mapping[str, int]
+    """Names of months, and how they are shortened."""
+    unsure_months: frozenset[str]
+    """Those that are a month only where the words around say so: "may" is also a verb."""
+    units: Mapping[str, Unit]
+    """Units of time."""
+    calendar: Mapping[str, frozenset[str]]
+    """Words of time expressions by their part: `last`, `this`, `of the data`, …"""
+
+
+def load(name: str) -> Language:
+    """The language of `languages/<name>.toml`."""
+    text = files("awhile.ask.translators").joinpath("languages", f"{name}.toml").read_text("utf-8")
+    data = tomllib.loads(text)
+    names, calendar = data["names"], data["calendar"]
+    return Language(
+        grammar=dict(_grammar(data)),
+        comparisons=_by_phrase(data["comparisons"]),
+        price_comparisons=_by_phrase(data["price_comparisons"]),
+        synonyms=tuple(frozenset(group.split()) for group in names["synonyms"]),
+        abbreviations=names["abbreviations"],
+        name_words=frozenset(names["words"].split()),
+        pasts={word: tuple(said.split(" | ")) for word, said in names["pasts"].items()},
+        people=frozenset(names["people"].split()),
+        numbers=calendar["numbers"],
+        months={
+            name: number
+            for number, said in enumerate(calendar["months"], 1)
+            for name in said.split()
+        },
+        unsure_months=frozenset(calendar["unsure_months"].split()),
+        units={name: unit for unit, said in calendar["units"].items() for name in said.split()},
+        calendar={
+            part: frozenset(" ".join(phrase) for phrase in _phrases(said))
+            for part, said in calendar["words"].items()
+        },
+    )
+
+
+def _grammar(data: Mapping[str, Any]) -> Iterator[tuple[Phrase, Recognised]]:
+    meanings: list[tuple[Recognised, str]] = [
+        *((Word(role), said) for role, said in data["words"].items()),
+        *((Aggregate(name), said) for name, said in data["functions"].items()),
+        *((GrainNoun(unit), said) for unit, said in data["grains"].items()),
+        *((GrainNoun(unit, True), said) for unit, said in data["grain_adjectives"].items()),
+        *((MeasureNoun(name), said) for name, said in data["measures"].items()),
+        *((Verb(kind), said) for kind, said in data["verbs"].items()),
+    ]
+    for each in data["superlatives"]:
+        fields = {key: value for key, value in each.items() if key != "say"}
+        meanings.append((Superlative(**fields), each["say"]))
+    for meaning, said in meanings:
+        for phrase in _phrases(said):
+            yield phrase, meaning
+
+
+def _by_phrase(table: Mapping[Operator, str]) -> dict[Phrase, Operator]:
+    return {phrase: operator for operator, said in table.items() for phrase in _phrases(said)}
+
+
+def _phrases(said: str) -> list[Phrase]:
+    return [tuple(phrase.split()) for phrase in said.split("|")]
+
+
+ENGLISH = load("english")

@@ -1,0 +1,220 @@
+"""The words of one schema: every phrase that names a table, a column, a date or a value.
+
+Source: ours. Names are matched by their stems, so plural and singular are one. A phrase is strong
+when it is all of a name, weak when it is a part that only this name has; a weak one never takes a
+phrase that means something else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from awhile.ask.translators.language import ENGLISH
+from awhile.ask.translators.marks import ColumnSense, ValueSense
+from awhile.ask.translators.names import column_words, hidden_words, table_words
+from awhile.ask.translators.words import distance_within, stem, tokenise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from awhile.ask.schema import Schema, Table, TableColumn
+
+__all__ = ["LONGEST", "Lexicon"]
+
+_T = TypeVar("_T")
+_Phrase = tuple[str, ...]
+
+LONGEST = 7
+"""The most words of one name or value."""
+_TIME_TAILS = ("at", "on", "date", "time", "timestamp", "day")
+_ID_TAILS = ("id", "key", "code", "number", "no")
+_UNITS_OF_MEASURE = ("cm", "kg", "usd", "eur", "pct", "km", "ms", "sec", "gram", "meter")
+_OPTIONAL_FIRST = ("unit", "list", "full")
+_FLAG_FIRST = ("is", "has", "was", "have")
+_SHORTEST_SKELETON = 3
+
+
+class Lexicon:
+    """Built once a schema; a question only looks up."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.tables: dict[_Phrase, dict[str, None]] = {}
+        self.columns: dict[_Phrase, dict[ColumnSense, None]] = {}
+        self.values: dict[_Phrase, dict[ValueSense, None]] = {}
+        self.dates: dict[_Phrase, dict[ColumnSense, None]] = {}
+        self.events: dict[str, str] = {}
+        self._weak_tables: dict[_Phrase, dict[str, None]] = {}
+        self._weak_columns: dict[_Phrase, dict[ColumnSense, None]] = {}
+        for table in schema.tables:
+            self._add_table(table)
+        self._take_weak()
+        self._add_synonyms()
+
+    def is_date(self, sense: ColumnSense) -> bool:
+        """Whether the column holds dates."""
+        return any(sense in senses for senses in self.dates.values())
+
+    def shortened(self, word: str) -> tuple[tuple[str, ...], tuple[ColumnSense, ...]]:
+        """The tables and columns whose name, or its last part, may be a short form of `word`:
+        its letters in order, the first and the last alike (`tkt`: ticket)."""
+        tables = [name for (name,) in self._single(self.tables) if _shortens(name, word)]
+        found = {table for name in tables for table in self.tables[name,]}
+        columns = [name for (name,) in self._single(self.columns) if _shortens(name, word)]
+        senses = {sense for name in columns for sense in self.columns[name,]}
+        return tuple(sorted(found)), tuple(sorted(senses, key=lambda s: (s.table, s.column)))
+
+    def spelled_like(self, word: str) -> list[str]:
+        """Names, values and grammar words one or two letters away from `word`, nearest first."""
+        limit = 1 if len(word) < 8 else 2
+        near: list[tuple[int, str]] = []
+        pools = (self.tables, self.columns, self.values, ENGLISH.grammar)
+        for text in {" ".join(phrase) for pool in pools for phrase in pool}:
+            if len(text) > 3:
+                found = distance_within(word, text, limit)
+                if found:
+                    near.append((found, text))
+        near.sort()
+        return [text for distance, text in near if distance == near[0][0]][:4]
+
+    @staticmethod
+    def _single(pool: Iterable[_Phrase]) -> list[tuple[str]]:
+        return [(phrase[0],) for phrase in pool if len(phrase) == 1]
+
+    # Tables -----------------------------------------------------------------------------------
+
+    def _add_table(self, table: Table) -> None:
+        words = table_words(table.name)
+        _add(self.tables, words, table.name)
+        if len(words) > 1:
+            _add(self._weak_tables, words[-1:], table.name)
+        for ending in _past_forms("".join(words[-1:])):
+            self.events.setdefault(ending, table.name)
+        self._add_columns(table)
+
+    def _take_weak(self) -> None:
+        for phrase, names in self._weak_tables.items():
+            if phrase not in self.tables and len(names) == 1:
+                self.tables[phrase] = names
+        for phrase, senses in self._weak_columns.items():
+            if phrase in self.tables:
+                continue
+            for sense in senses:
+                if not any(s.table == sense.table for s in self.columns.get(phrase, ())):
+                    _add(self.columns, phrase, sense)
+
+    def _add_synonyms(self) -> None:
+        for group in ENGLISH.synonyms:
+            for said in group:
+                for known in group - {said}:
+                    taken = self.tables.keys() | self.columns.keys()
+                    _say_also(self.tables, known, said, taken)
+                    _say_also(self.columns, known, said, taken)
+
+    # Columns ----------------------------------------------------------------------------------
+
+    def _add_columns(self, table: Table) -> None:
+        hidden = hidden_words(table)
+        own = table_words(table.name)
+        pointing = {name for key in table.foreign_keys for name in key.columns}
+        for column in table.columns:
+            words = column_words(column.name, table.name)
+            short = words[len(own) :] if words[: len(own)] == own and words != own else words
+            sense = ColumnSense(table.name, column.name)
+            said = hidden.get(column.name, ())
+            if column.name in pointing or column.name in table.primary_key:
+                _add(self.columns, words, sense)
+                if short != words:
+                    _add(self._weak_columns, short, sense)
+                continue
+            for phrase in {words, short, own + short}:
+                _add(self.columns, phrase, sense)
+            if said not in (words, short):
+                _add(self._weak_columns, said, sense)
+            self._add_parts(sense, own, short)
+            if said:
+                self._add_parts(sense, own, said)
+            if column.kind in ("date", "timestamp"):
+                self._add_dates(sense, short)
+                self._add_dates(sense, said)
+            self._add_flag(column, sense, short)
+            self._add_values(column, sense)
+
+    def _add_parts(self, sense: ColumnSense, own: _Phrase, short: _Phrase) -> None:
+        """The part of a name that may stand for it: what follows "unit", what precedes "kg"."""
+        if len(short) < 2:
+            return
+        if short[0] in _OPTIONAL_FIRST:
+            _add(self._weak_columns, short[1:], sense)
+            _add(self.columns, own + short[1:], sense)
+        elif short[-1] in _UNITS_OF_MEASURE:
+            _add(self._weak_columns, short[:-1], sense)
+        elif short[-1] not in (*_TIME_TAILS, *_ID_TAILS, "name"):
+            _add(self._weak_columns, short[-1:], sense)
+        elif short[-1] == "name":
+            _add(self._weak_columns, short[:-1], sense)
+
+    def _add_dates(self, sense: ColumnSense, words: _Phrase) -> None:
+        if not words:
+            return
+        _add(self.dates, words, sense)
+        if words[-1] in _TIME_TAILS and len(words) > 1:
+            _add(self.dates, words[:-1], sense)
+            words = words[:-1]
+        if words[:2] == ("date", "of"):
+            words = words[2:]
+        for past in ENGLISH.pasts.get(words[0], _past_forms(words[0])) if words else ():
+            _add(self.dates, tuple(past.split()), sense)
+
+    def _add_flag(self, column: TableColumn, sense: ColumnSense, words: _Phrase) -> None:
+        """`is_open`, `has_lab`: what the rest of the name says is so, or not."""
+        said = words[1:] if words[:1] and words[0] in _FLAG_FIRST else words
+        if column.kind == "boolean" or (column.kind == "integer" and said != words):
+            value = ValueSense(sense.table, sense.column, "true", is_flag=True)
+            _add(self.values, said, value)
+            if words[:1] == ("has",):
+                _add(self.values, ("have", *said), value)
+                _add(self.values, words, value)
+
+    def _add_values(self, column: TableColumn, sense: ColumnSense) -> None:
+        if column.kind != "text":
+            return
+        for value in column.sample_values:
+            found = tuple(token.stem for token in tokenise(value))
+            if 0 < len(found) <= LONGEST and any(w[0].isalpha() for w in found):
+                _add(self.values, found, ValueSense(sense.table, sense.column, value))
+
+
+def _add(pool: dict[_Phrase, dict[_T, None]], phrase: _Phrase, item: _T) -> None:
+    if phrase:
+        pool.setdefault(phrase, {})[item] = None
+
+
+def _say_also(
+    pool: dict[_Phrase, dict[_T, None]], known: str, said: str, taken: set[_Phrase]
+) -> None:
+    """Every phrase with `known` may be said with `said`, unless that already means something."""
+    for phrase in [each for each in pool if known in each]:
+        other = tuple(said if word == known else word for word in phrase)
+        if other not in taken:
+            pool[other] = dict(pool[phrase])
+
+
+def _past_forms(word: str) -> tuple[str, ...]:
+    """The verbs a noun stands for: bookings -> booked, rentals -> rented, hire -> hired."""
+    for tail in ("ing", "ment", "al", "ation"):
+        if word.endswith(tail) and len(word) > len(tail) + 2:
+            root = word[: -len(tail)]
+            return (root + "ed", root + "d")
+    if word.endswith("ed"):
+        return (word,)
+    return (word + "ed", word + "d") if len(word) > 3 else ()
+
+
+def _shortens(name: str, word: str) -> bool:
+    if not _SHORTEST_SKELETON <= len(name) < len(word) or name[0] != word[0]:
+        return False
+    if name[-1] not in (word[-1], stem(word)[-1]):
+        return False
+    letters = iter(word)
+    return all(letter in letters for letter in name) and not set(name[1:]) & set("aeiou")
