@@ -89,6 +89,7 @@ class RemoteServer:
         arguments: Mapping[str, Any] | None = None,
         *,
         on_input: OnInput | None = None,
+        unobserved_seconds: float | None = None,
     ) -> Handle:
         """Call a tool; return as soon as there is a task to hold on to, or the result itself.
 
@@ -96,14 +97,20 @@ class RemoteServer:
         only ever the result: then this returns at once, the call goes on in the background for as
         long as the connection is open, and its progress is what `Handle.watch` shows.
 
+        ``unobserved_seconds``, at our own servers: how long the work goes on while nobody looks at
+        it (no watch, no `result` that waits); then it is stopped and fails saying so. ``math.inf``
+        for as long as it takes; None leaves that to the tool. `Now.unobserved_seconds` has what is
+        in force.
+
         Raises:
+            SettingsError: ``unobserved_seconds`` is less than one; nothing was sent.
             Unreachable: no answer; the message says whether the call was sent. Where it may have
                 been, work may be running that nobody holds a handle of.
             ProtocolFailed: the server refuses the call.
             LocalError: the server asks something first, and there is no ``on_input``.
         """
         ask = on_input or self._on_input
-        sent = Call(self._link, tool, arguments)
+        sent = Call(self._link, tool, arguments, unobserved_seconds=unobserved_seconds)
         call = OpenCall(began_at_ms=wall_clock_ms())
         known = Known(tool=tool, started_at_ms=call.began_at_ms, changed_at_ms=call.began_at_ms)
         era = await self._link.era_or_none()
@@ -197,9 +204,7 @@ class RemoteServer:
         """A call that asks to become a task, in the era where that is the caller's to say."""
         token = f"awhile-{secrets.token_hex(8)}"  # it outlives the request, so it is of our making
         handle.hear_progress(token)
-        raw = await sent.settle(
-            handle.on_input, extra={**(era.augment or {}), "_meta": {"progressToken": token}}
-        )
+        raw = await sent.settle(handle.on_input, extra=era.augment, progress_token=token)
         task = created(era, raw)
         if task is not None:
             return await self._held(era, sent, task, handle)

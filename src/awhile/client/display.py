@@ -50,7 +50,13 @@ def show(known: Known, *, now_ms: int, give_up_seconds: float = GIVE_UP_SECONDS)
         ended=ended,
         how_stopped=task.stopped_how if task else None,
         stopped_after_seconds=_stopped_after(task),
+        attempt=task.attempt if task else None,
+        unobserved_seconds=_unobserved(task),
     )
+
+
+def _unobserved(task: Snapshot | None) -> float | None:
+    return None if task is None or task.unobserved_ms is None else task.unobserved_ms / 1000
 
 
 def _stopped_after(task: Snapshot | None) -> float | None:

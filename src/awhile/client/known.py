@@ -99,6 +99,11 @@ class Now:
     """How it is known that the work stopped; only where the server says so."""
     stopped_after_seconds: float | None = None
     """From the request to stop to its proof, by the server's clock; only where it says so."""
+    attempt: int | None = None
+    """Which attempt this is, from 1: above that, a worker was lost with it before. 0 while it waits
+    to begin; None where the server does not say."""
+    unobserved_seconds: float | None = None
+    """How long the work goes on while nobody looks; None: as long as it takes, or not said."""
 
     def differs(self, other: Now | None) -> bool:
         """Whether anything but the clocks is different."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from mcp_types import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_REQUEST, METHOD_N
 from awhile.client.era import CallTool
 from awhile.client.unreadable import unreadable
 from awhile.client.words import is_error, result_text
-from awhile.errors import LocalError, ProtocolFailed
+from awhile.errors import LocalError, ProtocolFailed, SettingsError
 from awhile.tasks import Status
+from awhile.wire.run import UNOBSERVED_META
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +40,27 @@ _EMPTY_ROUND_SECONDS = 0.1
 class Call:
     """One call of a tool, not yet sent."""
 
-    def __init__(self, link: Link, tool: str, arguments: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self,
+        link: Link,
+        tool: str,
+        arguments: Mapping[str, Any] | None,
+        *,
+        unobserved_seconds: float | None = None,
+    ) -> None:
         self.tool = tool
         self.arguments: dict[str, Any] = dict(arguments or {})
         self._link = link
+        self._meta: dict[str, Any] = {}
+        if unobserved_seconds is not None:
+            if not unobserved_seconds >= 1:
+                raise SettingsError(
+                    f"unobserved_seconds is {unobserved_seconds!r}: the work would be stopped "
+                    "before anybody could look at it. Use a number of seconds from 1, or math.inf "
+                    "to let it go on."
+                )
+            for_ever = math.isinf(unobserved_seconds)
+            self._meta[UNOBSERVED_META] = None if for_ever else unobserved_seconds
 
     async def settle(
         self,
@@ -49,6 +68,7 @@ class Call:
         *,
         on_progress: ProgressFnT | None = None,
         extra: Mapping[str, Any] | None = None,
+        progress_token: str | None = None,
     ) -> dict[str, Any]:
         """Send it, answering what the server asks first, until it says what became of it.
 
@@ -57,6 +77,9 @@ class Call:
             Unreachable, ProtocolFailed: as for any request.
         """
         call: dict[str, Any] = {"name": self.tool, "arguments": self.arguments, **(extra or {})}
+        token = {} if progress_token is None else {"progressToken": progress_token}
+        if meta := {**self._meta, **token}:
+            call["_meta"] = meta
         params = call
         for _ in range(MOST_ROUNDS):
             raw = await self._send(params, on_progress=on_progress)

@@ -10,6 +10,7 @@ from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 from pydantic import Field
 
 from awhile.errors import TaskNotFound
+from awhile.wire.run import UNOBSERVED_META
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,9 +41,6 @@ def unknown_task() -> MCPError:
     eras' Error Handling)."""
     return MCPError(code=INVALID_PARAMS, message=str(TaskNotFound()))
 
-
-UNOBSERVED_META = "awhile/unobservedSeconds"
-"""In the ``_meta`` of a call: how long its work may go on while nobody looks. Source: ours."""
 
 LONGEST_UNOBSERVED_SECONDS = 365 * 86_400
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 RUN_META = "awhile/run"
 """Our ``_meta`` entry. Source: ours."""
 
+UNOBSERVED_META = "awhile/unobservedSeconds"
+"""In the ``_meta`` of a call: how long its work may go on while nobody looks; null: for as long as
+it takes. Source: ours."""
+
 
 def write_run(task: Snapshot) -> dict[str, Any]:
     """The ``_meta`` with what is known of the run; empty if nothing is."""

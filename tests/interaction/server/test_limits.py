@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import anyio
@@ -9,7 +10,10 @@ import pytest
 from mcp.server.context import ServerRequestContext
 
 from awhile import Run, StoppedHow
+from awhile.client import connect
+from awhile.client.call import RemoteServer
 from awhile.errors import SettingsError
+from tests.interaction.client.older import older
 from tests.interaction.server.conftest import App
 from tests.interaction.server.peer import INVALID_PARAMS, Json, Peer, run_facts, until
 
@@ -234,6 +238,35 @@ async def test_a_call_says_itself_how_long_it_goes_on_unobserved(app: App) -> No
             assert (error["code"], key in error["message"]) == (INVALID_PARAMS, True)
         gate.open.set()
         await until(lambda: gate.starts == 3, "all have begun")
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "2025-11-25"])
+async def test_our_client_chooses_for_each_run_how_long_it_goes_on_unobserved(
+    app: App, era: str
+) -> None:
+    """Ours: and shows which bound is in force."""
+    gate = Gate()
+
+    @app.tool(inline_seconds=0, unobserved_seconds=1800)
+    async def costly() -> str:
+        return await gate.pass_through()
+
+    async def in_force(server: RemoteServer, chosen: float | None) -> float | None:
+        handle = await server.start("costly", unobserved_seconds=chosen)
+        async for now in handle.watch():
+            if now.attempt == 1:
+                return now.unobserved_seconds
+        raise AssertionError(handle)
+
+    async with app.serving() as peer:
+        target = older(peer.url) if era == "2025-11-25" else peer.url
+        async with connect(target, ledger=None) as server:
+            shown = [await in_force(server, chosen) for chosen in (None, 60, math.inf)]
+            assert shown == [1800, 60, None]
+            with pytest.raises(SettingsError, match=r"math\.inf to let it go on"):
+                await server.start("costly", unobserved_seconds=0)
+        assert gate.starts == 3
+        gate.open.set()
 
 
 async def test_a_tool_that_stops_its_work_elsewhere_says_how_it_is_known(app: App) -> None:
