@@ -9,7 +9,7 @@ import contextvars
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from awhile.server import listen
 from awhile.server.audit import audited
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from awhile.server.calls import Calls
+    from awhile.server.subscribers import Subscribers
     from awhile.server.tasks import Tasks
 
     Serve = Callable[[ServerRequestContext[Any, Any], CallNext], Awaitable[HandlerResult]]
@@ -37,13 +38,24 @@ SDK would refuse that as the result of ``tools/call`` (contract test)."""
 class TasksMiddleware:
     """Rewrites what of both eras only a middleware can."""
 
-    def __init__(self, calls: Calls, listening: listen.Listening, tasks: Tasks) -> None:
+    def __init__(
+        self, calls: Calls, listening: listen.Listening, subscribers: Subscribers, tasks: Tasks
+    ) -> None:
         self.listening = listening
         self.tasks = tasks
         self._calls = calls
+        self._subscribers = subscribers
         self._serve: Mapping[tuple[str, str], Serve] = {
             **dict.fromkeys(
                 ((listen.METHOD, version) for version in MODERN_PROTOCOL_VERSIONS), listening.serve
+            ),
+            **dict.fromkeys(
+                (("resources/subscribe", version) for version in HANDSHAKE_PROTOCOL_VERSIONS),
+                subscribers.subscribe,
+            ),
+            **dict.fromkeys(
+                (("resources/unsubscribe", version) for version in HANDSHAKE_PROTOCOL_VERSIONS),
+                subscribers.unsubscribe,
             ),
             ("tools/list", PROTOCOL_VERSION): self._with_task_support,
             ("tools/call", PROTOCOL_VERSION): self._as_task,
@@ -54,21 +66,21 @@ class TasksMiddleware:
     ) -> HandlerResult:
         """Pass everything on that is not ours."""
         if ctx.method == "initialize":  # which version it will be, only its result says
-            return await self._with_capability(ctx, call_next)
+            return await self._with_capabilities(ctx, call_next)
         serve = self._serve.get((ctx.method, ctx.protocol_version))
         answer = call_next(ctx) if serve is None else serve(ctx, call_next)
         with anyio.CancelScope() as waiting, self._calls.closing.cut.cuts(waiting):
             return await audited(ctx, self._calls.principal, answer)
         raise server_stopped()
 
-    async def _with_capability(
+    async def _with_capabilities(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         result = cast("dict[str, Any]", await call_next(ctx))
-        if result["protocolVersion"] != PROTOCOL_VERSION:
-            return result
-        lists = can_be_told_apart(ctx, self._calls.principal(ctx))
-        capabilities = {**result["capabilities"], "tasks": capability(lists=lists)}
+        capabilities = self._subscribers.promised(ctx, result["capabilities"])
+        if result["protocolVersion"] == PROTOCOL_VERSION:
+            lists = can_be_told_apart(ctx, self._calls.principal(ctx))
+            capabilities = {**capabilities, "tasks": capability(lists=lists)}
         return {**result, "capabilities": capabilities}
 
     async def _with_task_support(

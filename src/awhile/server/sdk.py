@@ -22,6 +22,8 @@ OLDEST, TOO_NEW = (2, 3), (3, 0)
 
 LEANT_ON: Mapping[str, tuple[str, ...]] = {
     "mcp.server.connection:Connection": ("outbound", "protocol_version", "client_params"),
+    "mcp.server.connection:Connection.notify": ("method", "params"),
+    "mcp.server.connection:Connection.has_standalone_channel": (),
     "mcp.server.context:ServerRequestContext": (
         "session",
         "lifespan_context",

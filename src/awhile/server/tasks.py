@@ -28,6 +28,7 @@ from awhile.server.publishing import StoreBus
 from awhile.server.reach import Reach
 from awhile.server.retries import remember_sealed_states
 from awhile.server.signals import before_ending
+from awhile.server.subscribers import Subscribers
 from awhile.server.unwrapped import keep_alive
 from awhile.server.v2025 import Era2025
 from awhile.server.waiting import Waiting
@@ -150,6 +151,7 @@ class Tasks:
         self._bus = StoreBus(now_ms)
         self._published: SubscriptionBus | None = None
         self._listening: Listening | None = None
+        self._subscribers = Subscribers(None)
         self._calls = Calls(self._tools, principal, now_ms, waiting, keep_headers)
         self._legacy = Era2025(self._calls)
         self._pace = Pace()
@@ -319,18 +321,19 @@ class Tasks:
             lifespan: your own lifespan; what it yields stays the lifespan context.
             subscriptions: give it if your server publishes changes of its lists or resources
                 (``ctx.notify_tools_changed()``, ``tasks.publish(…)`` and their like): "store"
-                carries them to the listeners of every process on the store, a bus of yours
-                wherever it does. Without, only tasks can be listened to, and only that is
-                advertised.
+                carries them to the listeners of every process on the store, and to sessions of
+                the eras before 2026-07-28 there; a bus of yours wherever it does. Without, only
+                tasks can be listened to, and only that is advertised.
         """
         bus: SubscriptionBus | None = self._bus if subscriptions == "store" else subscriptions
         if not self._calls.waiting.listen_streams:
             bus = None
         self._published = bus
         self._listening = listening = Listening(self._calls, bus)
+        self._subscribers = subscribers = Subscribers(bus)
         return {
             "extensions": [TasksExtension(self._calls, self._legacy, self._pace), *extensions],
-            "middleware": [*middleware, TasksMiddleware(self._calls, listening, self)],
+            "middleware": [*middleware, TasksMiddleware(self._calls, listening, subscribers, self)],
             "lifespan": self._lifespan(lifespan),
             # The SDK advertises what its own handler of listen requests could deliver.
             "subscriptions": bus or False,
@@ -476,6 +479,7 @@ class Tasks:
                 await stack.enter_async_context(roster.running())
             if self._published is self._bus:
                 await stack.enter_async_context(self._bus.running(store))
+            await stack.enter_async_context(self._subscribers.running())
             await stack.enter_async_context(self._legacy.followers.running(store))
             await stack.enter_async_context(self._calls.looking.running(store))
             structured = [one.name for one in tools if one.output_schema]

@@ -261,6 +261,28 @@ async def test_without_a_stream_of_its_own_a_session_drops_them_quietly() -> Non
             await probe.context.session.send_notification(cast("ServerNotification", note))
 
 
+async def test_a_session_knows_its_connection_which_says_when_it_ends() -> None:
+    """We tell connections what is published, and forget them then."""
+    probe = Probe()
+    ended = anyio.Event()
+    async with legacy(probe) as client, client.listening():
+        await client.call("echo", text="x")
+        assert probe.context is not None
+        connection = probe.context.session._connection  # pyright: ignore[reportPrivateUsage]
+        assert connection.has_standalone_channel
+        assert connection.initialized.is_set()
+        connection.exit_stack.callback(ended.set)
+        await connection.notify("notifications/x", {"y": 1})
+        await until(lambda: bool(client.news), "it came")
+        await client.call("echo", text="x")
+        assert probe.context.session._connection is connection  # pyright: ignore[reportPrivateUsage]
+        assert not ended.is_set()
+    await until(ended.is_set, "it has ended")
+    async with legacy(probe, stateless_http=True) as client:
+        await client.call("echo", text="x")
+        assert not probe.context.session._connection.has_standalone_channel  # pyright: ignore[reportPrivateUsage]
+
+
 async def test_a_result_is_shaped_for_the_legacy_wire_by_a_public_function() -> None:
     """We shape the result that `tasks/result` returns."""
     fields: Json = {"content": [], "resultType": "complete", "_meta": {"x": 1}}
