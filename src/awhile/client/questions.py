@@ -96,7 +96,9 @@ class Questions:
             await self._link.ask(era.update(work.task_id, rest))
         except ProtocolFailed as no:
             if no.code == era.gone:
-                raise Expired("The server no longer keeps the task this answer is for.") from no
+                await work.look()  # the code of an answer that does not fit its form, too
+                if work.known.gone:
+                    raise Expired("The server no longer keeps the task this answer is for.") from no
             raise
         self._handed.update(rest)
         work.hurry()

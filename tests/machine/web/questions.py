@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,21 +13,65 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult, TextContent
 
 from awhile import Run, Tasks
+from awhile.ask.answer.labels import Labels
+from awhile.ask.answer.statements import Statements
+from awhile.ask.mcp_server import model
+from awhile.ask.mcp_server.keeping import add_keeping
+from awhile.ask.mcp_server.listed import listed
 from awhile.server.http import serve_http
-from awhile.wire.codec import write_instant
+
+FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "who": {"type": "string", "title": "Who asks", "minLength": 2},
+        "rows": {"type": "integer", "title": "How many rows", "minimum": 1, "default": 10},
+        "how": {"type": "string", "title": "In which order", "enum": ["up", "down"]},
+        "sure": {"type": "boolean", "title": "Are you sure", "default": True},
+    },
+    "required": ["who", "rows", "how"],
+}
+"""One field of each kind."""
+
+CHOICE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"do": {"type": "string", "oneOf": [
+        {"const": "run", "title": "Run it"},
+        {"const": "narrow", "title": "Narrow it"},
+        {"const": "no", "title": "Don't run it"},
+    ]}},
+    "required": ["do"],
+}  # fmt: skip
 
 
-def build(store: str, go: anyio.Event) -> MCPServer[Any]:
-    """A server with the tools the backend uses; its question waits until ``go`` is set."""
+def build(store: str, go: anyio.Event, folder: Path | None = None) -> MCPServer[Any]:
+    """A server with the tools the backend uses.
+
+    Its question waits until ``go`` is set. One that begins with "Form" or "Choice" asks back.
+    """
     tasks = Tasks(store)
+    kept = folder or Path(tempfile.mkdtemp(prefix="awhile-questions-"))
+    labels = Labels(kept)
     mcp: MCPServer[Any] = MCPServer("questions", **tasks.install())
 
     @mcp.tool()
     @tasks.tool(kept="always", request_key="request_key", rerun="safe", inline_seconds=0.2)
     async def ask(question: str, run: Run, request_key: str | None = None) -> CallToolResult:  # pyright: ignore[reportUnusedFunction]
         run.report(40, 100, "Running the query")
+        given: Any = None
+        if question.startswith(("Form", "Choice")):
+            schema = FORM if question.startswith("Form") else CHOICE
+            params = {"mode": "form", "message": f"{question}?", "requestedSchema": schema}
+            given = await run.ask({"method": "elicitation/create", "params": params})
         await go.wait()
-        answer: dict[str, Any] = {"run_id": run.id, "columns": [], "rows": [], "row_count": 0}
+        answer: dict[str, Any] = {
+            "run_id": run.id,
+            "question": question,
+            "sql": "SELECT 1",
+            "columns": [{"name": "given", "type": "VARCHAR"}],
+            "rows": [[json.dumps(given)]],
+            "row_count": 1,
+            "truncated": False,
+        }
         return CallToolResult(
             content=[TextContent(type="text", text=json.dumps(answer))], structured_content=answer
         )
@@ -33,29 +79,19 @@ def build(store: str, go: anyio.Event) -> MCPServer[Any]:
     @mcp.tool()
     async def list_runs(  # pyright: ignore[reportUnusedFunction]
         ctx: Context[Any, Any], limit: int = 100, after_rev: int = 0
-    ) -> dict[str, Any]:
-        records = await tasks.find(ctx, after_rev=after_rev, limit=limit)
-        return {
-            "runs": [
-                {
-                    "run_id": one.task_id,
-                    "tool": one.tool,
-                    "question": one.arguments["question"],
-                    "status": one.status.value,
-                    "outcome": "table" if one.result else None,
-                    "status_message": one.status_message,
-                    "created_at": write_instant(one.created_at_ms),
-                    "ended_at": one.ended_at_ms and write_instant(one.ended_at_ms),
-                    "is_error": one.is_error,
-                    "cancel_asked_at": one.cancel_asked_at_ms
-                    and write_instant(one.cancel_asked_at_ms),
-                    "stopped_how": one.stopped_how,
-                    "rev": one.rev,
-                }
-                for one in records
-            ]
-        }
+    ) -> model.RunsModel:
+        records = await tasks.find(ctx, tools=("ask",), after_rev=after_rev, limit=limit)
+        return model.RunsModel(
+            runs=[listed(one, None, labels.load(one.task_id)) for one in records]
+        )
 
+    @mcp.tool()
+    async def describe_database() -> model.DatabaseModel:  # pyright: ignore[reportUnusedFunction]
+        return model.DatabaseModel(
+            name="questions", dialect="duckdb", tables=[], examples=[], notes=[]
+        )
+
+    add_keeping(mcp, tasks=tasks, tools=("ask",), statements=Statements(kept), labels=labels)
     return mcp
 
 

@@ -11,7 +11,7 @@ import pytest
 from starlette.applications import Starlette
 
 from awhile.ask.web import create_app, serve_page
-from awhile.ask.web.api import LARGEST_BODY
+from awhile.ask.web.exchange import LARGEST_BODY
 from awhile.ask.web.guard import cookie_name
 from awhile.errors import SettingsError
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,8 @@ class Run:
     tool: str
     question: str | None = None
     sql: str | None = None
+    parameters: Mapping[str, Any] | None = None
+    """The values of the SQL's ``:names``, where it has any."""
     reading: str | None = None
     """What the question was taken to mean, in words; known as soon as the SQL is."""
     status: str
@@ -41,6 +43,17 @@ class Run:
     cancel_asked_at: str | None = None
     stopped_how: str | None = None
     stopped_after_seconds: float | None = None
+    attempt: int = 1
+    """0: nobody has begun it yet; more than 1: the process that ran it before was lost."""
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    """What it asks of the person now: ``key``, ``message`` and the ``schema`` of the answer."""
+    answers: tuple[Mapping[str, Any], ...] = ()
+    """What was asked and answered before, as given."""
+    title: str | None = None
+    """What its owner calls it, in place of its question."""
+    pinned: bool = False
+    stop_when_left: bool = False
+    """Whether it is stopped once no page is open any more."""
 
     @property
     def live(self) -> bool:
@@ -55,6 +68,8 @@ class Clocks:
     at: float
     elapsed_seconds: float
     cancel_asked_seconds: float | None = None
+    news_seconds: float = 0.0
+    """Since something of the run last changed, by the server's word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +109,32 @@ class Board:
         self._rows[run.id] = _Row(run, clocks, self.rev)
         self._ring()
 
-    def put_progress(self, run: Run) -> None:
-        """The same, from a watch: the clocks go on as they were."""
+    def put_progress(self, run: Run, *, now: float) -> None:
+        """The same, from a watch: the clocks go on as they were, but that this is news."""
         row = self._rows.get(run.id)
-        if row is not None:
-            self.put(run, row.clocks)
+        if row is not None and row.run != run:
+            self.put(run, replace(_carried_on(row, now), news_seconds=0.0))
+
+    def twin(
+        self, tool: str, *, question: str | None, sql: str | None, parameters: Mapping[str, Any]
+    ) -> Run | None:
+        """A run of the very same question or statement that goes on, not asked to stop."""
+        return next(
+            (
+                run
+                for run in self.runs()
+                if run.live
+                and run.cancel_asked_at is None
+                and run.tool == tool
+                and (run.question == question if question is not None else run.sql == sql)
+                and dict(run.parameters or {}) == dict(parameters)
+            ),
+            None,
+        )
+
+    def drop(self, run_id: str) -> None:
+        """Forget a run that was deleted. Pages then start over."""
+        self.keep_only(self._rows.keys() - {run_id})
 
     def keep_only(self, ids: Iterable[str]) -> None:
         """Drop every other run: the server no longer lists it. Pages then start over."""
@@ -154,15 +190,23 @@ def _briefly(run: dict[str, Any]) -> dict[str, Any]:
     return {**run, "sql": None, "reading": None} if told_later else run
 
 
+def _carried_on(row: _Row, now: float) -> Clocks:
+    """The clocks of a row at ``now``; those of an ended run stand still."""
+    then = row.clocks
+    passed = max(0.0, now - then.at) if row.run.live else 0.0
+    asked = then.cancel_asked_seconds
+    return Clocks(
+        at=now,
+        elapsed_seconds=then.elapsed_seconds + passed,
+        cancel_asked_seconds=None if asked is None else asked + passed,
+        news_seconds=then.news_seconds + passed,
+    )
+
+
 def _json(row: _Row, now: float) -> dict[str, Any]:
-    passed = max(0.0, now - row.clocks.at) if row.run.live else 0.0
-    asked = row.clocks.cancel_asked_seconds
-    return {
-        **asdict(row.run),
-        "rev": row.rev,
-        "elapsed_seconds": row.clocks.elapsed_seconds + passed,
-        "cancel_asked_seconds": None if asked is None else asked + passed,
-    }
+    clocks = asdict(_carried_on(row, now))
+    del clocks["at"]
+    return {**asdict(row.run), "rev": row.rev, **clocks}
 
 
 __all__ = ["Board", "Clocks", "Run"]

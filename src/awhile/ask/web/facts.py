@@ -25,6 +25,7 @@ def read_run(listed: Mapping[str, Any], known: Run | None) -> Run:
         tool=str(listed["tool"]),
         question=listed.get("question"),
         sql=listed.get("sql"),
+        parameters=listed.get("parameters"),
         reading=listed.get("reading"),
         status=status,
         is_error=bool(listed.get("is_error")),
@@ -35,12 +36,23 @@ def read_run(listed: Mapping[str, Any], known: Run | None) -> Run:
         cancel_asked_at=asked,
         stopped_how=listed.get("stopped_how"),
         stopped_after_seconds=between(asked, ended) if status == "cancelled" else None,
+        attempt=1 if (attempt := listed.get("attempt")) is None else int(attempt),
+        answers=tuple(listed.get("answers") or ()),
+        title=listed.get("title"),
+        pinned=bool(listed.get("pinned")),
+        stop_when_left=bool(listed.get("stop_when_left")),
     )
     if known is None or not fresh.live:
         return fresh
     # The watch is closer to the work than the list, and the only one that knows how far it is.
     message = known.message if known.live and known.message else fresh.message
-    return replace(fresh, message=message, percent=known.percent, row_count=known.row_count)
+    return replace(
+        fresh,
+        message=message,
+        percent=known.percent,
+        row_count=known.row_count,
+        inputs=known.inputs if status == "input_required" else (),
+    )
 
 
 def with_progress(run: Run, now: Now) -> Run:
@@ -49,7 +61,24 @@ def with_progress(run: Run, now: Now) -> Run:
         return run
     # Our tools count rows while they fetch them; there is no total then, and no percentage.
     rows = int(now.done) if now.done is not None and now.total is None else None
-    return replace(run, message=now.message or run.message, percent=now.percent, row_count=rows)
+    return replace(
+        run,
+        message=now.message or run.message,
+        percent=now.percent,
+        row_count=rows,
+        inputs=tuple(_asked(key, request) for key, request in now.inputs.items()),
+    )
+
+
+def _asked(key: str, request: Any) -> dict[str, Any]:
+    """One question of the work, as the page's card has it."""
+    params = cast("Mapping[str, Any]", cast("Mapping[str, Any]", request).get("params") or {})
+    return {
+        "key": key,
+        "message": str(params.get("message") or ""),
+        "schema": params.get("requestedSchema"),
+        "url": params.get("url"),
+    }
 
 
 def clocks_of(listed: Mapping[str, Any], *, at: float, wall: datetime) -> Clocks:
@@ -61,6 +90,7 @@ def clocks_of(listed: Mapping[str, Any], *, at: float, wall: datetime) -> Clocks
         at=at,
         elapsed_seconds=elapsed or 0.0,
         cancel_asked_seconds=since(asked, wall) if asked and not ended else None,
+        news_seconds=since(listed.get("updated_at"), wall) or 0.0,
     )
 
 

@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from awhile.ask.web.board import Board
+    from awhile.ask.web.presence import Presence
 
 HEARTBEAT_SECONDS = 5.0
 GATHER_SECONDS = 0.1
 
 
-def event_stream(board: Board, request: Request) -> StreamingResponse:
-    """The stream for one page, from where it left off (``?after=epoch:rev``)."""
+def event_stream(board: Board, presence: Presence, request: Request) -> StreamingResponse:
+    """The stream for one browser, from where it left off (``?after=epoch:rev``)."""
     epoch, after = seen(request.query_params.get("after"))
     return StreamingResponse(
-        events(board, epoch, after),
+        presence.while_open(events(board, epoch, after)),
         media_type="text/event-stream",
         headers={"cache-control": "no-store", "x-accel-buffering": "no"},
     )
