@@ -12,13 +12,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 import pyarrow as pa
 
 from awhile.ask.engines.contract import Column
+from awhile.ask.engines.rows import bounded
 
 __all__ = ["Columns", "Value"]
 
 Value = int | float | str | bytes | None
 
-_BATCH_ROWS = 8_192
-_BATCH_CHARACTERS = 16 * 1024 * 1024
 _NAMES: dict[type, str] = {int: "INTEGER", float: "REAL", str: "TEXT", bytes: "BLOB"}
 
 
@@ -42,19 +41,8 @@ class Columns:
         self, rows: Iterator[tuple[Value, ...]], each: Callable[[], None]
     ) -> Generator[pa.RecordBatch]:
         """The rows in batches of bounded size; `each` is called after every row."""
-        waiting: list[tuple[Value, ...]] = []
-        size = 0
-        for row in rows:
-            waiting.append(row)
-            for cell in row:
-                if isinstance(cell, str | bytes):
-                    size += len(cell)
-            each()
-            if len(waiting) >= _BATCH_ROWS or size >= _BATCH_CHARACTERS:
-                yield self._batch(waiting)
-                waiting, size = [], 0
-        if waiting:
-            yield self._batch(waiting)
+        for some in bounded(rows, each):
+            yield self._batch(some)
 
     def _batch(self, rows: list[tuple[Value, ...]]) -> pa.RecordBatch:
         arrays: list[pa.Array] = []
