@@ -313,8 +313,17 @@ class Settings:
     query_seconds: float = setting(
         seconds(0),
         0.0,
-        "How long one query may take before it is stopped; 0 for as long as it likes.",
+        "How long a run may work, from understanding the question to the last row, before it is "
+        "stopped; waiting for a person does not count. 0 for as long as it likes.",
         otherwise="every query would be stopped at once",
+    )
+    ask_above_cost: int = setting(
+        whole(0),
+        10_000_000,
+        "Above which estimated cost, in the database's own unit (PostgreSQL: about a page of 8 kB "
+        "read), a person is asked before a query runs; 0 never asks. Databases that give no "
+        "estimate never ask.",
+        otherwise="it is not known when to ask",
     )
     unobserved_seconds: float = setting(
         seconds(0),

@@ -24,6 +24,7 @@ async def connect(
     *,
     ledger: Ledger | Literal["default"] | None = "default",
     on_input: OnInput | None = None,
+    answers_forms: bool = True,
     headers: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[RemoteServer]:
     """A server to call tools at. Nothing is sent before the first call.
@@ -38,6 +39,9 @@ async def connect(
             (a server in this process has no name to be found by). None keeps no handles.
         on_input: answers the questions that work asks: the request (``method``, ``params``) in,
             the response (for an elicitation ``{"action": "accept", "content": {…}}``) out.
+        answers_forms: whether to declare that questions by a form are answered here: by
+            ``on_input``, or by whoever looks at the work (`Handle.answer`). False where nobody
+            does: a server that would have asked can then say so at once, instead of waiting.
         headers: sent with every HTTP request, such as ``{"Authorization": "Bearer …"}``.
 
     Raises:
@@ -48,7 +52,13 @@ async def connect(
     failure: BaseException | None = None
     async with anyio.create_task_group() as tasks:
         try:
-            link = Link(target, headers=headers, on_input=on_input, tasks=tasks)
+            link = Link(
+                target,
+                headers=headers,
+                on_input=on_input,
+                answers_forms=answers_forms,
+                tasks=tasks,
+            )
             if ledger == "default" and link.findable:
                 own = await anyio.to_thread.run_sync(Ledger.default)
             kept = own if ledger == "default" else ledger

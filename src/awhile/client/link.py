@@ -58,6 +58,7 @@ class Link:
         *,
         headers: Mapping[str, str] | None,
         on_input: OnInput | None,
+        answers_forms: bool,
         tasks: TaskGroup,
     ) -> None:
         if isinstance(target, str) and urlsplit(target).scheme not in ("http", "https"):
@@ -73,6 +74,7 @@ class Link:
         """Whether another process can reach the same server, so that keeping handles helps."""
         self._target = target
         self._headers = headers
+        self._answers_forms = answers_forms
         self._tasks = tasks
         self.listening = Listening(era=self.era_or_none, send=self.request, tasks=tasks)
         self.inbox = Inbox(self.listening, on_input=on_input)
@@ -225,7 +227,7 @@ class Link:
                     Client(
                         self._transport(http),
                         extensions=self.inbox.extensions(),
-                        elicitation_callback=self.inbox.elicit,
+                        elicitation_callback=self.inbox.elicit if self._answers_forms else None,
                         message_handler=self.inbox.hear,
                     )
                 )

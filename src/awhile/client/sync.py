@@ -48,6 +48,7 @@ def connect_sync(
     *,
     ledger: Ledger | Literal["default"] | None = "default",
     on_input: OnInputSync | None = None,
+    answers_forms: bool = True,
     headers: Mapping[str, str] | None = None,
 ) -> Generator[SyncServer]:
     """`connect`, for code without ``await``: the same arguments, with a plain ``on_input``.
@@ -57,7 +58,13 @@ def connect_sync(
     """
     with start_blocking_portal() as portal:
         waits = _Waits(portal)
-        opened = connect(target, ledger=ledger, on_input=waits.asker(on_input), headers=headers)
+        opened = connect(
+            target,
+            ledger=ledger,
+            on_input=waits.asker(on_input),
+            answers_forms=answers_forms,
+            headers=headers,
+        )
         with portal.wrap_async_context_manager(opened) as server:
             yield SyncServer(server, waits)
 

@@ -13,12 +13,13 @@ import anyio
 import pytest
 from jsonschema import Draft202012Validator
 
-from awhile import Handle, RemoteServer, Tasks, connect
-from awhile.ask.engines.contract import Budget
+from awhile import Handle, OnInput, RemoteServer, Tasks, connect
+from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
+from awhile.ask.translators.contract import Translator
 
 TODAY = date(2026, 11, 28)
 
@@ -73,20 +74,31 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @asynccontextmanager
 async def serving(
-    folder: Path, warehouse: Path, *, budget: Budget | None = None
+    folder: Path,
+    database: Path | Engine,
+    *,
+    translator: Translator | None = None,
+    budget: Budget | None = None,
+    ask_above_cost: float | None = None,
+    on_input: OnInput | None = None,
+    answers_forms: bool = False,
+    lease_seconds: float = 6.0,
 ) -> AsyncGenerator[App]:
-    """The app's server on a store in ``folder``."""
-    tasks = Tasks(f"sqlite:///{folder / 'tasks.db'}")
+    """The app's server on a store in ``folder``, and a client that answers forms, or none."""
+    tasks = Tasks(f"sqlite:///{folder / 'tasks.db'}", lease_seconds=lease_seconds)
     mcp = build_server(
         tasks=tasks,
-        engine=DuckDBEngine(warehouse, spill_folder=folder),
-        translator=BuiltInTranslator(),
+        engine=DuckDBEngine(database, spill_folder=folder)
+        if isinstance(database, Path)
+        else database,
+        translator=translator or BuiltInTranslator(),
         results=folder / "results",
         budget=budget or Budget(),
         database_name="the sample",
         today=lambda: TODAY,
+        ask_above_cost=ask_above_cost,
     )
-    async with connect(mcp) as server:
+    async with connect(mcp, on_input=on_input, answers_forms=answers_forms) as server:
         yield App(server, folder / "results", tasks)
 
 

@@ -1,4 +1,4 @@
-"""The order of steps from a question to its rows: understand, check, run, keep.
+"""The order of steps from a question to its rows: understand, check, ask the person, run, keep.
 
 It picks nothing: engine, translator and folders are given to it. The read-only guard is the
 engine's lock-down first and its `check` second; nothing runs that did not pass both.
@@ -7,30 +7,35 @@ engine's lock-down first and its `check` second; nothing runs that did not pass 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 import anyio.to_thread
 
-from awhile.ask.answer.statements import Statement, Statements
+from awhile.ask.answer.choosing import Editable, NobodyToAsk, NotChosen, ToChoose
+from awhile.ask.answer.deadline import Deadline
+from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
+from awhile.ask.answer.statements import Decision, Statement, Statements
 from awhile.ask.engines.parameters import typed
-from awhile.ask.translators.contract import QuestionBack, Refusal, Sql
+from awhile.ask.translators.contract import Identified, QuestionBack, Refusal, Sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import date
 
-    from awhile.ask.engines.contract import Budget, Engine, OnStopped, Progress, QueryResult
+    from awhile.ask.answer.choosing import Choose
+    from awhile.ask.engines.contract import Budget, Engine, Estimate, OnStopped, Progress
+    from awhile.ask.engines.parameters import Scalar
     from awhile.ask.results.folder import ResultFolder
-    from awhile.ask.translators.contract import Translator
+    from awhile.ask.translators.contract import Translation, Translator
 
+RUN, NARROW, LEAVE = "Run it", "Narrow it", "Don't run it"
+"""What a person can do about an expensive query."""
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A question or a SQL text that was run to its end."""
-
-    statement: Statement
-    result: QueryResult
+MOST_QUESTIONS = 10
+"""How often one run asks its person; after that it ends, and says so (source: ours)."""
 
 
 class Report(Protocol):
@@ -41,6 +46,35 @@ class Report(Protocol):
     ) -> None: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One run: who asks, and how they are told, asked and stopped.
+
+    Attributes:
+        run_id: its result and statement are kept under this.
+        report: is told how far it is.
+        on_stopped: is told how it is known that the query has stopped.
+        choose: asks the person.
+        principal: who asks; where the engine can, the query runs with that person's rights.
+        cost_confirmed: whether the person wants an expensive query run, and is not asked.
+    """
+
+    run_id: str
+    report: Report
+    on_stopped: OnStopped
+    choose: Choose
+    principal: str | None = None
+    cost_confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """The person wants something else run: the changed text."""
+
+    text: str
+    decision: Decision
+
+
 class Answerer:
     """Answers questions about one database.
 
@@ -49,8 +83,11 @@ class Answerer:
         translator: turns a question into SQL.
         results: where the rows of finished runs are kept.
         statements: where the SQL of a run is kept.
-        budget: how much of a result is read, and how long a run may take.
+        budget: how much of a result is read, and how long a run may work.
         today: the day that words such as "last month" are relative to.
+        database_name: what to call the database to a person.
+        ask_above_cost: above which estimated cost, in the engine's own unit, a person is asked
+            before a query runs; None: never. An engine without an estimate never asks.
     """
 
     def __init__(
@@ -62,6 +99,8 @@ class Answerer:
         statements: Statements,
         budget: Budget,
         today: Callable[[], date],
+        database_name: str = "",
+        ask_above_cost: float | None = None,
     ) -> None:
         self._engine = engine
         self._translator = translator
@@ -69,86 +108,218 @@ class Answerer:
         self._statements = statements
         self._budget = budget
         self._today = today
+        self._database_name = database_name
+        self._ask_above_cost = ask_above_cost
 
     async def question(
-        self,
-        text: str,
-        *,
-        run_id: str,
-        report: Report,
-        on_stopped: OnStopped,
-        principal: str | None = None,
-    ) -> Answered | QuestionBack | Refusal:
+        self, text: str, request: Request
+    ) -> Answered | QuestionBack | Refusal | CostBack | NotRun:
         """Answer a question in plain language, ask one back, or say what was not understood.
-
-        `principal` is who asks: where the engine can, the query runs with that person's rights.
 
         Raises:
             EngineError: the query could not be run to its end; its text is for the person.
         """
-        report(message="Understanding the question")
-        schema = await self._engine.describe()
-        translation = await anyio.to_thread.run_sync(
-            self._translator.translate, text, schema, self._today()
-        )
-        if not isinstance(translation, Sql):
-            return translation
-        statement = Statement(
-            sql=translation.sql,
-            question=text,
-            reading=translation.reading,
-            meanings=translation.meanings,
-            confidence=translation.confidence,
-            translator=type(self._translator).__name__,
-        )
-        return await self._run(statement, run_id, report, on_stopped, principal)
+        deadline = Deadline(self._budget.seconds)
+        decisions: list[Decision] = []
+        while len(decisions) < MOST_QUESTIONS:
+            request.report(message="Understanding the question")
+            with deadline.counting():
+                translation = await self._translated(text)
+            match translation:
+                case Refusal():
+                    return translation
+                case QuestionBack():
+                    came_to = await self._meant(translation, text, request)
+                case Sql():
+                    statement = self._stated(text, translation, tuple(decisions))
+                    editable = Editable(what="question", text=text)
+                    came_to = await self._run(statement, editable, request, deadline)
+            if not isinstance(came_to, _Changed):
+                return came_to
+            text = came_to.text
+            decisions.append(came_to.decision)
+        return NotRun(_TOO_OFTEN, question=text)
 
     async def sql(
-        self,
-        sql: str,
-        *,
-        run_id: str,
-        report: Report,
-        on_stopped: OnStopped,
-        parameters: Mapping[str, Any] | None = None,
-        principal: str | None = None,
-    ) -> Answered:
+        self, sql: str, request: Request, *, parameters: Mapping[str, Any] | None = None
+    ) -> Answered | CostBack | NotRun:
         """Run one SELECT that a person or a model wrote, with values for its `:names`.
 
         Raises:
             EngineError: it was refused, or could not be run to its end.
         """
-        statement = Statement(sql=sql, parameters=dict(parameters or {}))
-        return await self._run(statement, run_id, report, on_stopped, principal)
+        deadline = Deadline(self._budget.seconds)
+        decisions: list[Decision] = []
+        while len(decisions) < MOST_QUESTIONS:
+            statement = self._dated(
+                Statement(sql=sql, parameters=dict(parameters or {}), decisions=tuple(decisions))
+            )
+            editable = Editable(what="SQL", text=sql)
+            came_to = await self._run(statement, editable, request, deadline)
+            if not isinstance(came_to, _Changed):
+                return came_to
+            sql = came_to.text
+            decisions.append(came_to.decision)
+        return NotRun(_TOO_OFTEN)
+
+    async def _translated(self, text: str) -> Translation:
+        schema = await self._engine.describe()
+        return await anyio.to_thread.run_sync(
+            self._translator.translate, text, schema, self._today(), abandon_on_cancel=True
+        )
+
+    async def _meant(
+        self, back: QuestionBack, text: str, request: Request
+    ) -> _Changed | QuestionBack | NotRun:
+        """Which of the readings the person means, if they can be asked."""
+        questions = {
+            label: one.question for one, label in zip(back.choices, _labels(back), strict=True)
+        }
+        asked = ToChoose(about="meaning", text=back.text, labels=tuple(questions))
+        try:
+            said = await request.choose(asked)
+        except NobodyToAsk:
+            return back
+        if isinstance(said, NotChosen):
+            return NotRun(said.words, question=text)
+        return _Changed(questions[said.label], Decision(asked=back.text, chosen=said.label))
 
     async def _run(
-        self,
-        statement: Statement,
-        run_id: str,
-        report: Report,
-        on_stopped: OnStopped,
-        principal: str | None,
-    ) -> Answered:
-        self._statements.save(run_id, statement)
+        self, statement: Statement, editable: Editable, request: Request, deadline: Deadline
+    ) -> Answered | CostBack | NotRun | _Changed:
+        self._statements.save(request.run_id, statement)
         values = typed(statement.parameters)
         self._engine.check(statement.sql, values)
-
-        def tell(at: Progress) -> None:
-            if at.stage == "waiting":
-                report(message="Waiting for a place")
-            elif at.stage == "running":
-                report(at.percent, None if at.percent is None else 100, "Running the query")
-            else:
-                report(at.rows, message="Fetching rows")
-
-        result = await self._engine.run(
-            statement.sql,
-            report=tell,
-            budget=self._budget,
-            destination=self._results.draft(run_id),
-            on_stopped=on_stopped,
-            parameters=values,
-            principal=principal,
-        )
-        kept = self._results.keep(run_id, result.path)
+        estimate = await self._estimated(statement, values, request, deadline)
+        if estimate is not None:
+            statement = replace(statement, estimate=estimate)
+            self._statements.save(request.run_id, statement)
+            came_to = await self._decided(statement, estimate, editable, request)
+            if not isinstance(came_to, Statement):
+                return came_to
+            statement = came_to
+            self._statements.save(request.run_id, statement)
+        with deadline.spent():
+            result = await self._engine.run(
+                statement.sql,
+                report=_telling(request.report),
+                budget=replace(self._budget, seconds=deadline.left),
+                destination=self._results.draft(request.run_id),
+                on_stopped=request.on_stopped,
+                parameters=values,
+                principal=request.principal,
+            )
+        kept = self._results.keep(request.run_id, result.path)
         return Answered(statement, replace(result, path=kept))
+
+    async def _estimated(
+        self,
+        statement: Statement,
+        values: Mapping[str, Scalar],
+        request: Request,
+        deadline: Deadline,
+    ) -> Estimate | None:
+        """What the query would cost, where somebody wants to know."""
+        without = self._engine.capabilities.estimate == "none"
+        if self._ask_above_cost is None or request.cost_confirmed or without:
+            return None
+        request.report(message="Estimating the cost")
+        with deadline.counting():
+            return await self._engine.estimate(
+                statement.sql, parameters=values, principal=request.principal
+            )
+
+    async def _decided(
+        self, statement: Statement, estimate: Estimate, editable: Editable, request: Request
+    ) -> Statement | CostBack | NotRun | _Changed:
+        """The statement that is to run, with the person's decision where it took one."""
+        limit = self._ask_above_cost
+        if limit is None or estimate.cost <= limit:
+            return statement
+        text = cost_text(estimate, limit, self._engine.capabilities.name)
+        sql = f"\n\n{statement.sql}" if editable.what == "question" else ""
+        asked = ToChoose(
+            about="cost",
+            text=f"{text} To narrow it, change the {editable.what} below.{sql}",
+            labels=(RUN, NARROW, LEAVE),
+            editable=editable,
+        )
+        try:
+            said = await request.choose(asked)
+        except NobodyToAsk:
+            return CostBack(statement, estimate, limit)
+        if isinstance(said, NotChosen):
+            return NotRun(said.words, statement.question, statement)
+        decision = Decision(asked=text, chosen=said.label)
+        if said.label == LEAVE:
+            return NotRun("you chose not to run it", statement.question, statement)
+        if said.changed is not None:  # what was on the screen when they chose is what runs
+            return _Changed(said.changed, decision)
+        if said.label == NARROW:
+            return NotRun(
+                f"you chose to narrow it and left the {editable.what} as it was; ask again with "
+                "another one",
+                statement.question,
+                statement,
+            )
+        return replace(statement, decisions=(*statement.decisions, decision))
+
+    def _stated(self, text: str, written: Sql, decisions: tuple[Decision, ...]) -> Statement:
+        translator = self._translator
+        known = isinstance(translator, Identified)
+        return self._dated(
+            Statement(
+                sql=written.sql,
+                question=text,
+                reading=written.reading,
+                meanings=written.meanings,
+                confidence=written.confidence,
+                translator=translator.name if known else type(translator).__name__,
+                translator_version=translator.version if known else version("awhile"),
+                decisions=decisions,
+            )
+        )
+
+    def _dated(self, statement: Statement) -> Statement:
+        can = self._engine.capabilities
+        return replace(
+            statement,
+            engine=can.name,
+            dialect=can.dialect,
+            database=self._database_name or None,
+            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+
+_TOO_OFTEN = f"it was changed {MOST_QUESTIONS} times and is not settled; ask again"
+
+
+def cost_text(estimate: Estimate, limit: float, engine: str) -> str:
+    """What is said of an expensive query before it is run."""
+    rows = "1 row" if round(estimate.rows) == 1 else f"{estimate.rows:,.0f} rows"
+    return (
+        f"This query is expected to be expensive: {engine} estimates a cost of "
+        f"{estimate.cost:,.0f}, in its own unit, and {rows}; from {limit:,.0f} on, you are asked "
+        "first."
+    )
+
+
+def _labels(back: QuestionBack) -> list[str]:
+    """The labels of its choices; those that are not alone say their question, too."""
+    labels = [one.label for one in back.choices]
+    return [
+        one.label if labels.count(one.label) == 1 else f"{one.label}: {one.question}"
+        for one in back.choices
+    ]
+
+
+def _telling(report: Report) -> Callable[[Progress], None]:
+    def tell(at: Progress) -> None:
+        if at.stage == "waiting":
+            report(message="Waiting for a place")
+        elif at.stage == "running":
+            report(at.percent, None if at.percent is None else 100, "Running the query")
+        else:
+            report(at.rows, message="Fetching rows")
+
+    return tell

@@ -1,4 +1,4 @@
-"""What a run is about, kept beside its result: the question, its reading and the SQL.
+"""What a run is about, kept beside its result: the question, its reading, the SQL, who wrote it.
 
 A statement is written before its SQL runs, so that a running query shows what it computes, and an
 answer can be explained long after. One small JSON file a run (source: ours).
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from awhile.ask.engines.contract import Estimate
 from awhile.ask.translators.contract import Meaning
 
 if TYPE_CHECKING:
@@ -19,17 +20,39 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a person was asked before the SQL ran, and what they chose."""
+
+    asked: str
+    chosen: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """One SELECT and where it came from. ``question`` is None for SQL a person wrote."""
 
     sql: str
     question: str | None = None
+    """The question that was translated; a person may have changed the one they began with."""
     reading: str | None = None
     meanings: tuple[Meaning, ...] = ()
     confidence: str | None = None
     translator: str | None = None
+    translator_version: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Values of the SQL's `:names`, as they were given."""
+    engine: str | None = None
+    dialect: str | None = None
+    database: str | None = None
+    """What the database is called to a person."""
+    at: str | None = None
+    """When this was written, just before it ran (ISO 8601)."""
+    estimate: Estimate | None = None
+    """What the engine expected of it, where it was asked."""
+    decisions: tuple[Decision, ...] = ()
+
+
+_NAMES = frozenset(one.name for one in fields(Statement))
 
 
 class Statements:
@@ -49,11 +72,16 @@ class Statements:
     def load(self, run_id: str) -> Statement | None:
         """The statement of a run, or None where none was kept (it was refused, or deleted)."""
         try:
-            fields: dict[str, Any] = json.loads(self._path(run_id).read_text(encoding="utf-8"))
+            kept: dict[str, Any] = json.loads(self._path(run_id).read_text(encoding="utf-8"))
         except (FileNotFoundError, json.JSONDecodeError):
             return None
-        meanings = tuple(Meaning(**one) for one in fields.pop("meanings", ()))
-        return Statement(meanings=meanings, **fields)
+        # What a later version of this program wrote may have more to it.
+        known = {name: value for name, value in kept.items() if name in _NAMES}
+        known["meanings"] = tuple(Meaning(**one) for one in known.get("meanings", ()))
+        known["decisions"] = tuple(Decision(**one) for one in known.get("decisions", ()))
+        if known.get("estimate") is not None:
+            known["estimate"] = Estimate(**known["estimate"])
+        return Statement(**known)
 
     def delete(self, run_id: str) -> None:
         """Forget a statement; nothing happens if there is none."""

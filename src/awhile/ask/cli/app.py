@@ -35,6 +35,7 @@ def app(
     row_budget: Annotated[str | None, option("row_budget")] = None,
     byte_budget_mb: Annotated[str | None, option("byte_budget_mb")] = None,
     query_seconds: Annotated[str | None, option("query_seconds")] = None,
+    ask_above_cost: Annotated[str | None, option("ask_above_cost")] = None,
     keep_days: Annotated[str | None, option("keep_days")] = None,
     memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
 ) -> None:

@@ -177,7 +177,7 @@ def _candidates(effective: Effective, folder: DataFolder, prefer: str | None) ->
 async def _connected(
     stack: AsyncExitStack, url: str, ledger: Ledger, seconds: float | None = None
 ) -> Reached:
-    server = await stack.enter_async_context(connect(url, ledger=ledger))
+    server = await stack.enter_async_context(connect(url, ledger=ledger, answers_forms=False))
     try:
         with anyio.fail_after(seconds):
             described = await _call(server, "describe_database", {})

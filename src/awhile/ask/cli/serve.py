@@ -113,6 +113,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             inline_seconds=settings.inline_seconds,
             keep_seconds=settings.keep_days * DAY_SECONDS,
             unobserved_seconds=settings.unobserved_seconds or None,
+            ask_above_cost=settings.ask_above_cost or None,
         )
     finally:
         with anyio.CancelScope(shield=True):

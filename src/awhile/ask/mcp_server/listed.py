@@ -22,11 +22,11 @@ def listed(record: TaskRecord, statement: Statement | None, label: Label) -> mod
     return model.RunModel(
         run_id=record.task_id,
         tool=record.tool,
-        question=said.get("question"),
+        question=(statement and statement.question) or said.get("question"),
         sql=statement.sql if statement else said.get("sql"),
         parameters=said.get("parameters"),
         reading=statement.reading if statement else None,
-        outcome=_outcome(record),
+        outcome=outcome_of(record),
         status=record.status.value,
         status_message=record.status_message,
         created_at=write_instant(record.created_at_ms),
@@ -56,11 +56,12 @@ def _given(asked: Input) -> model.AnswerGivenModel | None:
     )
 
 
-def _outcome(record: TaskRecord) -> model.Outcome | None:
+def outcome_of(record: TaskRecord) -> model.Outcome | None:
+    """What a run came to, apart from its status; None while it has no result."""
     if record.result is None:
         return None
     answer: Mapping[str, Any] = record.result.get("structuredContent") or {}
-    for outcome in ("refusal", "question_back", "error"):
+    for outcome in ("refusal", "question_back", "not_run", "error"):
         if outcome in answer:
             return outcome
     return "error" if record.is_error else "table"
@@ -70,4 +71,4 @@ def _maybe_instant(at_ms: int | None) -> str | None:
     return None if at_ms is None else write_instant(at_ms)
 
 
-__all__ = ["listed"]
+__all__ = ["listed", "outcome_of"]

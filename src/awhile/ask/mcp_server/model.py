@@ -48,17 +48,36 @@ class RefusalModel(BaseModel):
 
 
 class ChoiceModel(BaseModel):
-    """One way to go on: a label to show, and the question to ask in place of the first one."""
+    """One way to go on: a label to show, and how."""
 
     label: str
-    question: str
+    question: str | None = Field(
+        default=None, description="The question to ask in place of the first one."
+    )
+    confirm_cost: bool | None = Field(
+        default=None, description="True: call the same again with confirm_cost true."
+    )
 
 
 class QuestionBackModel(BaseModel):
-    """The question can be read in more than one way."""
+    """What has to be known before a query is run: which reading is meant, or whether to run it."""
 
     text: str
     choices: list[ChoiceModel]
+
+
+class EstimateModel(BaseModel):
+    """What the database expects of a query."""
+
+    rows: float = Field(description="Rows of its result.")
+    cost: float = Field(description="In the database's own unit.")
+
+
+class CostModel(EstimateModel):
+    """Why it was not run at once."""
+
+    limit: float = Field(description="The cost above which a person is asked first.")
+    tool: str = Field(description="The tool to call again.")
 
 
 class ErrorModel(BaseModel):
@@ -68,14 +87,19 @@ class ErrorModel(BaseModel):
     message: str
     line: int | None = None
     column: int | None = None
+    word: str | None = Field(default=None, description="The word that it was refused for.")
+    hints: list[str] = Field(
+        default_factory=list[str], description="What to do: names near those that are not there."
+    )
 
 
-Outcome = Literal["table", "refusal", "question_back", "error"]
+Outcome = Literal["table", "refusal", "question_back", "not_run", "error"]
 """What a finished run came to, apart from its status."""
 
 
 class AnswerModel(BaseModel):
-    """What became of a question: rows; or a refusal; or a question back; or an error."""
+    """What became of a question: rows; or a refusal; or a question back; or an error; or nothing,
+    because a person decided so."""
 
     run_id: str
     question: str | None = None
@@ -87,9 +111,17 @@ class AnswerModel(BaseModel):
     meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
     confidence: str | None = None
     columns: list[ColumnModel] | None = None
-    row_count: int | None = None
+    row_count: int | None = Field(
+        default=None,
+        description="How many rows were read and are kept: all there are, unless truncated.",
+    )
     truncated: bool | None = Field(
-        default=None, description="Whether the query had more rows than were read."
+        default=None,
+        description="Whether the query had more rows than were read. How many it has in all is "
+        "then not known; row_count is not it.",
+    )
+    truncated_by: Literal["rows", "bytes"] | None = Field(
+        default=None, description="Which limit ended the reading."
     )
     rows: list[list[str | None]] | None = Field(
         default=None, description="The first rows; result_rows has the others."
@@ -97,7 +129,65 @@ class AnswerModel(BaseModel):
     elapsed_seconds: float | None = None
     refusal: RefusalModel | None = None
     question_back: QuestionBackModel | None = None
+    cost: CostModel | None = Field(
+        default=None, description="With a question back: it is about an expensive query."
+    )
+    not_run: str | None = Field(
+        default=None, description="Why nothing was run, though nothing went wrong."
+    )
     error: ErrorModel | None = None
+
+
+class CheckModel(BaseModel):
+    """What is known of a SQL text before it runs."""
+
+    may_run: bool
+    estimate: EstimateModel | None = Field(
+        default=None, description="What it would cost; null where the database cannot tell."
+    )
+    asks_first: bool = Field(
+        default=False, description="Whether it costs so much that a person is asked first."
+    )
+    error: ErrorModel | None = Field(default=None, description="Why it may not run.")
+
+
+class DecisionModel(BaseModel):
+    """What a person was asked before a run, and what they chose."""
+
+    asked: str
+    chosen: str
+
+
+class ExplanationModel(BaseModel):
+    """How a run came to its answer."""
+
+    run_id: str
+    tool: str
+    asked: str | None = Field(description="The question or SQL that it began with.")
+    question: str | None = Field(
+        default=None, description="The question that was translated in the end."
+    )
+    reading: str | None = None
+    meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
+    confidence: str | None = None
+    decisions: list[DecisionModel] = Field(default_factory=list[DecisionModel])
+    sql: str | None = None
+    parameters: dict[str, ParameterValue] | None = None
+    translator: str | None = Field(
+        default=None, description="Who wrote the SQL; null: a person, or a model of theirs."
+    )
+    translator_version: str | None = None
+    engine: str | None = None
+    dialect: str | None = None
+    database: str | None = None
+    written_at: str | None = Field(default=None, description="When it was about to run.")
+    estimate: EstimateModel | None = None
+    status: str
+    outcome: Outcome | None = None
+    row_count: int | None = None
+    truncated: bool | None = None
+    truncated_by: Literal["rows", "bytes"] | None = None
+    elapsed_seconds: float | None = None
 
 
 class RowsModel(BaseModel):

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcp_types import CallToolResult, TextContent
 
-from awhile.ask.engines.errors import EngineError, QueryError
+from awhile.ask.answer.answerer import RUN
+from awhile.ask.engines.errors import EngineError, QueryError, QueryRefused
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.words import answer_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from awhile.ask.answer.answerer import Answered
+    from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
     from awhile.ask.answer.statements import Statement
     from awhile.ask.results.pages import Page
     from awhile.ask.schema import Schema, Table
@@ -48,6 +49,7 @@ def answered(run_id: str, came_to: Answered, first: Page) -> CallToolResult:
             columns=columns(result.columns),
             row_count=result.row_count,
             truncated=result.truncated,
+            truncated_by=result.cut_by,
             rows=[list(row) for row in first.rows],
             elapsed_seconds=round(result.elapsed_seconds, 3),
         )
@@ -83,21 +85,69 @@ def asked_back(run_id: str, question: str, back: QuestionBack) -> CallToolResult
     )
 
 
+def cost_back(run_id: str, tool: str, back: CostBack, text: str) -> CallToolResult:
+    """The question whether to run an expensive query, where it cannot be asked otherwise."""
+    statement = back.statement
+    return _result(
+        model.AnswerModel(
+            run_id=run_id,
+            question=statement.question,
+            sql=statement.sql,
+            parameters=dict(statement.parameters) or None,
+            reading=statement.reading,
+            question_back=model.QuestionBackModel(
+                text=text, choices=[model.ChoiceModel(label=RUN, confirm_cost=True)]
+            ),
+            cost=model.CostModel(
+                rows=back.estimate.rows, cost=back.estimate.cost, limit=back.limit, tool=tool
+            ),
+        )
+    )
+
+
+def not_run(run_id: str, came_to: NotRun) -> CallToolResult:
+    """That a person decided against it: an honest end, and no error."""
+    statement = came_to.statement
+    return _result(
+        model.AnswerModel(
+            run_id=run_id,
+            question=came_to.question,
+            sql=statement.sql if statement else None,
+            reading=statement.reading if statement else None,
+            not_run=came_to.why,
+        )
+    )
+
+
 def failed(
-    run_id: str, question: str | None, statement: Statement | None, error: EngineError
+    run_id: str,
+    question: str | None,
+    statement: Statement | None,
+    error: EngineError,
+    hints: Iterable[str] = (),
 ) -> CallToolResult:
     """The engine's or the guard's own words, with the SQL they are about."""
-    line, column = (error.line, error.column) if isinstance(error, QueryError) else (None, None)
     answer = model.AnswerModel(
         run_id=run_id,
         question=question,
         sql=statement.sql if statement else None,
         reading=statement.reading if statement else None,
-        error=model.ErrorModel(
-            kind=type(error).__name__, message=str(error), line=line, column=column
-        ),
+        error=told(error, hints),
     )
     return _result(answer, is_error=True)
+
+
+def told(error: EngineError, hints: Iterable[str] = ()) -> model.ErrorModel:
+    """An error, with all that helps to do better."""
+    line, column = (error.line, error.column) if isinstance(error, QueryError) else (None, None)
+    return model.ErrorModel(
+        kind=type(error).__name__,
+        message=str(error),
+        line=line,
+        column=column,
+        word=error.word if isinstance(error, QueryRefused) else None,
+        hints=list(hints),
+    )
 
 
 def rows(read: Page, *, offset: int) -> model.RowsModel:

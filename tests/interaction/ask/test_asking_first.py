@@ -1,0 +1,239 @@
+"""What a run asks its person before it goes on: which reading is meant, and whether to run it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from awhile import CancelOutcome, Handle, OnInput, State
+from awhile.ask.answer.answerer import LEAVE, NARROW, RUN
+from awhile.ask.engines.contract import Capabilities, Estimate
+from awhile.ask.engines.duckdb.engine import DuckDBEngine
+from awhile.errors import Cancelled
+from tests.interaction.ask.conftest import PATIENCE_SECONDS, App, serving
+
+pytestmark = pytest.mark.anyio
+
+DEAR = "SELECT count(*) FROM orders JOIN customers USING (customer_id)"
+CHEAP = "SELECT count(*) FROM orders"
+AMBIGUOUS = "average revenue by country"
+
+Json = dict[str, Any]
+
+
+class Priced(DuckDBEngine):
+    """DuckDB with a price list: joins cost something. Notes what it really runs."""
+
+    def __init__(self, database: Path, spill_folder: Path) -> None:
+        super().__init__(database, spill_folder=spill_folder)
+        self._can = replace(super().capabilities, estimate="rows_and_cost")
+        self.ran: list[str] = []
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._can
+
+    async def estimate(self, sql: str, **more: Any) -> Estimate:
+        await super().estimate(sql, **more)
+        return Estimate(rows=2.0, cost=1000.0 * sql.count("JOIN"))
+
+    async def run(self, sql: str, **more: Any) -> Any:
+        self.ran.append(sql)
+        return await super().run(sql, **more)
+
+
+@asynccontextmanager
+async def priced(
+    folder: Path, warehouse: Path, *, on_input: OnInput | None = None, forms: bool = True
+) -> AsyncGenerator[tuple[App, Priced]]:
+    """The app on such an engine, which asks from a cost of 100 on."""
+    engine = Priced(warehouse, folder)
+    async with serving(
+        folder,
+        engine,
+        ask_above_cost=100,
+        on_input=on_input,
+        answers_forms=forms,
+        lease_seconds=1,
+    ) as app:
+        yield app, engine
+
+
+def choosing(choice: str, seen: list[Json] | None = None, **more: Any) -> OnInput:
+    """Answers every form with this choice."""
+
+    async def answer(request: Mapping[str, Any]) -> Json:
+        if seen is not None:
+            seen.append(dict(request["params"]))
+        return {"action": "accept", "content": {"choice": choice, **more}}
+
+    return answer
+
+
+async def refusing(_request: Mapping[str, Any]) -> Json:
+    """Says no to every form."""
+    return {"action": "decline"}
+
+
+async def asked(handle: Handle) -> None:
+    """Wait until it asks."""
+    with anyio.fail_after(PATIENCE_SECONDS):
+        async for now in handle.watch():
+            if now.state is State.NEEDS_INPUT:
+                return
+
+
+async def test_an_expensive_query_runs_once_its_person_says_so(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours: and what was decided is kept with the run."""
+    seen: list[Json] = []
+    async with priced(tmp_path, warehouse, on_input=choosing(RUN, seen)) as (app, engine):
+        answer = await app.call("run_sql", sql=DEAR)
+        told = await app.call("explain_run", run_id=answer["run_id"])
+    assert answer["row_count"] == 1
+    assert engine.ran == [DEAR]
+    [form] = seen
+    assert "estimates a cost of 1,000" in form["message"]
+    fields = form["requestedSchema"]["properties"]
+    assert fields["choice"]["enum"] == [RUN, NARROW, LEAVE]
+    assert fields["changed"]["default"] == DEAR
+    assert [one["chosen"] for one in told["decisions"]] == [RUN]
+    assert told["estimate"] == {"rows": 2.0, "cost": 1000.0}
+
+
+async def test_a_cheap_query_is_not_asked_about(tmp_path: Path, warehouse: Path) -> None:
+    """Ours."""
+    async with priced(tmp_path, warehouse) as (app, _):
+        assert (await app.call("run_sql", sql=CHEAP))["row_count"] == 1
+
+
+@pytest.mark.parametrize("choice", [NARROW, RUN])
+async def test_narrowed_sql_goes_on_in_the_same_run(
+    tmp_path: Path, warehouse: Path, choice: str
+) -> None:
+    """Ours: what stood on the screen when they chose is what runs."""
+    on_input = choosing(choice, changed=f"{CHEAP} ")
+    async with priced(tmp_path, warehouse, on_input=on_input) as (app, engine):
+        answer = await app.call("run_sql", sql=DEAR)
+        assert len((await app.call("list_runs"))["runs"]) == 1
+    assert (answer["sql"], answer["row_count"]) == (CHEAP, 1)
+    assert engine.ran == [CHEAP]
+
+
+@pytest.mark.parametrize(
+    ("on_input", "why"),
+    [
+        (refusing, "you declined"),
+        (choosing(LEAVE), "you chose not to run it"),
+        (choosing(NARROW), "you chose to narrow it and left the SQL as it was"),
+    ],
+    ids=["declined", "not to be run", "left as it was"],
+)
+async def test_a_no_ends_the_run_honestly_and_is_no_cancel(
+    tmp_path: Path, warehouse: Path, on_input: OnInput, why: str
+) -> None:
+    """Ours."""
+    async with priced(tmp_path, warehouse, on_input=on_input) as (app, engine):
+        answer = await app.call("run_sql", sql=DEAR)
+        [run] = (await app.call("list_runs"))["runs"]
+    assert answer["not_run"].startswith(why)
+    assert "rows" not in answer
+    assert (run["status"], run["outcome"], run["is_error"]) == ("completed", "not_run", False)
+    assert run["cancel_asked_at"] is None
+    assert engine.ran == []
+
+
+async def test_a_run_stopped_while_it_asks_is_cancelled_and_never_ran(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours."""
+    async with priced(tmp_path, warehouse) as (app, engine):
+        handle = await app.start("run_sql", sql=DEAR)
+        await asked(handle)
+        assert await handle.cancel() is CancelOutcome.CANCELLED
+        with pytest.raises(Cancelled):
+            await handle.result()
+    assert engine.ran == []
+
+
+@pytest.mark.parametrize("tool", ["run_sql", "ask"])
+async def test_who_cannot_be_asked_gets_the_question_and_says_so_in_the_next_call(
+    tmp_path: Path, warehouse: Path, tool: str
+) -> None:
+    """Ours: by its result, with its choices."""
+    about = {"sql": DEAR} if tool == "run_sql" else {"question": "revenue by country"}
+    async with priced(tmp_path, warehouse, forms=False) as (app, engine):
+        result = await app.server.call(tool, about)
+        answer: Json = result.structured_content or {}
+        await app.check(tool, answer)
+        assert engine.ran == []
+        [run] = (await app.call("list_runs"))["runs"]
+        confirmed = await app.call(tool, **about, confirm_cost=True)
+    assert answer["cost"]["limit"] == 100
+    assert answer["cost"]["tool"] == tool
+    assert answer["question_back"]["choices"] == [{"label": RUN, "confirm_cost": True}]
+    assert run["outcome"] == "question_back"
+    text = result.content[0].text  # type: ignore[union-attr]
+    assert "It has NOT been run" in text
+    assert "confirm_cost true" in text
+    assert confirmed["row_count"] >= 1
+
+
+async def test_which_reading_is_meant_is_asked_within_the_run(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours: the chosen question is the one that is answered, and the run says so."""
+    seen: list[Json] = []
+
+    async def first(request: Mapping[str, Any]) -> Json:
+        seen.append(dict(request["params"]))
+        labels = request["params"]["requestedSchema"]["properties"]["choice"]["enum"]
+        return {"action": "accept", "content": {"choice": labels[0]}}
+
+    async with serving(tmp_path, warehouse, on_input=first, answers_forms=True) as app:
+        answer = await app.call("ask", question=AMBIGUOUS)
+        [run] = (await app.call("list_runs"))["runs"]
+        told = await app.call("explain_run", run_id=run["run_id"])
+    [form] = seen
+    assert answer["row_count"] >= 1
+    assert answer["question"] != AMBIGUOUS
+    assert run["question"] == answer["question"] == told["question"]
+    assert told["asked"] == AMBIGUOUS
+    assert told["decisions"][0]["asked"] == form["message"]
+    assert [one["action"] for one in run["answers"]] == ["accept"]
+
+
+async def test_no_reading_at_all_may_be_meant(tmp_path: Path, warehouse: Path) -> None:
+    """Ours."""
+    async with serving(tmp_path, warehouse, on_input=refusing, answers_forms=True) as app:
+        answer = await app.call("ask", question=AMBIGUOUS)
+    assert answer["not_run"] == "you declined"
+
+
+async def test_a_run_whose_worker_was_lost_while_it_asked_asks_again_and_goes_on(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours: the tool is safe to run again; the next worker puts the question under a new key."""
+    async with priced(tmp_path, warehouse) as (app, engine):
+        handle = await app.start("run_sql", sql=DEAR)
+        await asked(handle)
+        assert handle.id is not None
+        task_id, before = handle.id, set(handle.now.inputs)
+    assert engine.ran == []  # and nobody has handed it back: the lease has to run out
+    async with priced(tmp_path, warehouse) as (app, engine):
+        handle = await app.server.resume(task_id)
+        await asked(handle)
+        [key] = handle.now.inputs
+        assert key not in before
+        await handle.answer({key: {"action": "accept", "content": {"choice": RUN}}})
+        with anyio.fail_after(PATIENCE_SECONDS):
+            answer: Json = (await handle.result()).structured_content or {}
+    assert answer["row_count"] == 1
+    assert engine.ran == [DEAR]
