@@ -135,7 +135,7 @@ def companions(calls: Calls) -> Sequence[ToolBinding]:
 
     async def task_list(ctx: Context[Any, Any]) -> CallToolResult:
         owner = calls.principal(ctx.request_context)
-        records = await calls.store.find(owner=owner, limit=LISTED, results=False)
+        records = await calls.store.find(owner=owner, limit=LISTED, detail="outline")
         lines = [
             f"{one.task_id}  {one.tool}  {one.status.value}  started "
             f"{write_instant(one.created_at_ms)}{_latest(one)}"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from awhile.runtime.outside import Stop
     from awhile.server.closing import Underway
-    from awhile.stores.contract import Store, TaskStore
+    from awhile.stores.contract import Detail, Store, TaskStore
     from awhile.tasks import TaskRecord
 
     Lifespan = Callable[[MCPServer[Any]], AbstractAsyncContextManager[Any]]
@@ -242,7 +242,7 @@ class Tasks:
         tools: Collection[str] | None = None,
         after_rev: int = 0,
         limit: int = 100,
-        results: bool = True,
+        detail: Detail = "whole",
     ) -> Sequence[TaskRecord]:
         """The calling principal's own tasks, newest first: the 2026-07-28 era has no listing.
 
@@ -251,11 +251,12 @@ class Tasks:
             tools: only tasks of these tools.
             after_rev: only tasks that changed after this revision of the store.
             limit: how many at most.
-            results: False leaves the results out, which are not read then.
+            detail: "brief" leaves the results out, "outline" also what the tasks were given, asked
+                and noted; what is left out is not read.
         """
         owner = self._owner(ctx)
         return await self.store.find(
-            owner=owner, tools=tools, after_rev=after_rev, limit=limit, results=results
+            owner=owner, tools=tools, after_rev=after_rev, limit=limit, detail=detail
         )
 
     async def publish(self, event: ServerEvent) -> None:

@@ -139,7 +139,7 @@ class Era2025:
         try:
             before = None if params.cursor is None else _task_of(params.cursor)
             found = await self._calls.store.find(
-                owner=owner, before=before, limit=PAGE + 1, results=False
+                owner=owner, before=before, limit=PAGE + 1, detail="brief"
             )
         except TaskNotFound:
             raise MCPError(

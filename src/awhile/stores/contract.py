@@ -13,7 +13,7 @@ or not at all, and nobody hears which. Values that have no JSON form (NaN) are r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from awhile.stores.bounds import NO_BOUNDS
 from awhile.tasks.record import PLACES_COUNTED
@@ -60,6 +60,11 @@ PLACE_LIMIT = PLACES_COUNTED
 
 PASSED_OVER = 100
 """How many tasks that are not for its caller `Store.claim` looks past."""
+
+
+Detail = Literal["whole", "brief", "outline"]
+"""How much of each record a list reads: all of it; all but the ``result``; or neither what the task
+was given, asked and noted, nor what came of it, nor its progress (as in `operated.Overview`)."""
 
 
 class Watch(Protocol):
@@ -124,12 +129,12 @@ class TaskStore(Protocol):
         after_rev: int = 0,
         before: str | None = None,
         limit: int = 100,
-        results: bool = True,
+        detail: Detail = "whole",
     ) -> Sequence[TaskRecord]:
         """One owner's tasks with ``rev > after_rev``, newest creation first; None means any.
 
-        Without ``results``, the records come without their ``result`` (and nothing of it is read):
-        a list of a hundred megabytes is no list.
+        What ``detail`` leaves out is empty in the records, and is not read: a list of a hundred
+        megabytes is no list.
 
         With ``before``, the id of one of them, only those that come after it in this order: the
         next page.
@@ -235,4 +240,4 @@ class Store(TaskStore, Protocol):
         ...
 
 
-__all__ = ["PASSED_OVER", "PLACE_LIMIT", "Held", "Kept", "Store", "TaskStore", "Watch"]
+__all__ = ["PASSED_OVER", "PLACE_LIMIT", "Detail", "Held", "Kept", "Store", "TaskStore", "Watch"]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from awhile.stores.bounds import Bounds
-    from awhile.stores.contract import Kept, Store
+    from awhile.stores.contract import Detail, Kept, Store
     from awhile.stores.operated import Lost, Notice, Overview
     from awhile.tasks import Event, Status, TaskRecord
 
@@ -185,7 +185,7 @@ class Sealed:
         after_rev: int = 0,
         before: str | None = None,
         limit: int = 100,
-        results: bool = True,
+        detail: Detail = "whole",
     ) -> Sequence[TaskRecord]:
         """See `TaskStore.find`."""
         found = await self.inner.find(
@@ -195,7 +195,7 @@ class Sealed:
             after_rev=after_rev,
             before=before,
             limit=limit,
-            results=results,
+            detail=detail,
         )
         return [self._opened(one) for one in found]
 

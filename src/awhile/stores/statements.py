@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from awhile.stores.contract import Detail
+
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+LISTS: Mapping[Detail, str] = {
+    "whole": "tasks_of_owner",
+    "brief": "briefs_of_owner",
+    "outline": "outlines_of_owner",
+}
+"""The statement of `TaskStore.find` for each ``detail``."""
 
 
 def named_statements(text: str) -> Mapping[str, str]:
@@ -35,4 +45,4 @@ def named_statements(text: str) -> Mapping[str, str]:
     return statements
 
 
-__all__ = ["named_statements"]
+__all__ = ["LISTS", "named_statements"]

@@ -388,14 +388,21 @@ class QueuesFairly(StoreCase):
 
     # --- lists --------------------------------------------------------------------------------
 
-    async def test_a_list_can_be_had_without_the_results(self, store: Store) -> None:
+    async def test_a_list_can_be_had_without_what_may_be_long(self, store: Store) -> None:
         """Ours."""
-        one = await store.create(task(worker="w1"))
+        one = await store.create(task(worker="w1", context={"headers": {"x": "y"}}))
+        await store.append(one.task_id, ev.Reported(generation=1, message="half"), AT)
+        await store.append(one.task_id, ev.Noted(generation=1, key="job", outcome=7), AT)
         done = ev.Completed(generation=1, result={"rows": list(range(1000))})
         whole = await store.append(one.task_id, done, AT)
-        [brief] = await store.find(owner="ada", results=False)
+        [brief] = await store.find(owner="ada", detail="brief")
         assert (brief.status, brief.result, brief.rev) == (Status.COMPLETED, None, whole.rev)
         assert (brief.status_message, brief.arguments) == (whole.status_message, whole.arguments)
+        [outline] = await store.find(owner="ada", detail="outline")
+        assert (outline.status_message, outline.rev) == (whole.status_message, whole.rev)
+        for one in (outline.arguments, outline.context, outline.steps, outline.journal):
+            assert not one
+        assert (outline.result, outline.progress) == (None, None)
         assert list(await store.find(owner="ada")) == [whole]
 
 

@@ -178,6 +178,18 @@ WHERE owner = :owner
     AND (:tools::text[] IS NULL OR tool = ANY(:tools))
 ORDER BY ordinal DESC LIMIT :limit;
 
+-- name: outlines_of_owner
+-- The same without anything that may be long.
+SELECT pg_current_snapshot()::text, (SELECT rev_base FROM awhile.store), :outline
+FROM awhile.task
+WHERE owner = :owner
+    AND rev > :after_rev
+    AND (:before::bigint IS NULL OR ordinal < :before)
+    AND (NOT :living OR ended_at_ms IS NULL)
+    AND (:statuses::text[] IS NULL OR status = ANY(:statuses))
+    AND (:tools::text[] IS NULL OR tool = ANY(:tools))
+ORDER BY ordinal DESC LIMIT :limit;
+
 -- name: unsettled
 -- Which of these transactions, running when a snapshot was taken, may yet show changes of tasks or
 -- have shown some since. One of ours holds a lock on the table from before it has an id until it

@@ -10,10 +10,12 @@ from awhile.errors import StoreError
 from awhile.stores.postgres.changing import stored
 from awhile.stores.postgres.snapshots import Snapshot
 from awhile.stores.postgres.values import Numbers, Texts
+from awhile.stores.statements import LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from awhile.stores.contract import Detail
     from awhile.stores.postgres.connections import Connections
     from awhile.tasks import TaskRecord
 
@@ -62,11 +64,11 @@ class Reader:
 
 
 async def find(
-    connections: Connections, query: str, asked: Mapping[str, Any]
+    connections: Connections, detail: Detail, asked: Mapping[str, Any]
 ) -> Sequence[TaskRecord]:
-    """One owner's tasks, by one of the two statements for it; see `TaskStore.find`."""
+    """One owner's tasks; see `TaskStore.find`."""
     # Planned anew each time: how many tasks an owner has, and of which kind, decides how to look.
-    rows = await connections.read(query, asked, prepare=False)
+    rows = await connections.read(LISTS[detail], asked, prepare=False)
     if not rows:
         return []
     snapshot = Snapshot.parse(rows[0][0], rows[0][1])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from awhile.stores.bounds import Bounds
-    from awhile.stores.contract import Held, Kept, Watch
+    from awhile.stores.contract import Detail, Held, Kept, Watch
     from awhile.stores.operated import Lost, Notice, Overview
     from awhile.tasks import Event, Status, TaskRecord
 
@@ -107,7 +107,7 @@ class PostgresStore:
         after_rev: int = 0,
         before: str | None = None,
         limit: int = 100,
-        results: bool = True,
+        detail: Detail = "whole",
     ) -> Sequence[TaskRecord]:
         """See `TaskStore.find`.
 
@@ -124,7 +124,7 @@ class PostgresStore:
             ordinal = place[0][0]
         return await find(
             connections,
-            "tasks_of_owner" if results else "briefs_of_owner",
+            detail,
             {
                 "owner": keep(owner),
                 "statuses": None if statuses is None else Texts([each.value for each in statuses]),

@@ -76,6 +76,16 @@ WHERE owner = :owner
     AND (:tools IS NULL OR tool IN (SELECT value FROM json_each(:tools)))
 ORDER BY ordinal DESC LIMIT :limit;
 
+-- name: outlines_of_owner
+-- The same without anything that may be long.
+SELECT * FROM task_outline
+WHERE owner = :owner
+    AND rev > :after_rev
+    AND (:ordinal IS NULL OR ordinal < :ordinal)
+    AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+    AND (:tools IS NULL OR tool IN (SELECT value FROM json_each(:tools)))
+ORDER BY ordinal DESC LIMIT :limit;
+
 -- name: ordinal_of_task
 -- Where one of an owner's tasks comes in their list.
 SELECT ordinal FROM task WHERE task_id = :task_id AND owner = :owner;

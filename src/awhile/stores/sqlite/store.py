@@ -27,6 +27,7 @@ from awhile.stores.sqlite.listener import Listener, current_rev, read_changes
 from awhile.stores.sqlite.reading import QUERIES, kept, stored
 from awhile.stores.sqlite.transaction import LOST_AT_ONCE
 from awhile.stores.sqlite.writer import Writer
+from awhile.stores.statements import LISTS
 from awhile.stores.wanted import Wanted
 from awhile.tasks.state import may_claim
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from awhile.stores.bounds import Bounds
     from awhile.stores.changes import Change
-    from awhile.stores.contract import Held, Kept, Watch
+    from awhile.stores.contract import Detail, Held, Kept, Watch
     from awhile.stores.operated import Lost, Notice, Overview
     from awhile.stores.sqlite.transaction import Transaction
     from awhile.tasks import Event, Status, TaskRecord
@@ -147,10 +148,10 @@ class SqliteStore:
         after_rev: int = 0,
         before: str | None = None,
         limit: int = 100,
-        results: bool = True,
+        detail: Detail = "whole",
     ) -> Sequence[TaskRecord]:
         """See `TaskStore.find`."""
-        query = QUERIES["tasks_of_owner" if results else "briefs_of_owner"]
+        query = QUERIES[LISTS[detail]]
         asked: dict[str, Any] = {
             "owner": owner,
             "statuses": None if statuses is None else json.dumps([str(one) for one in statuses]),
