@@ -100,10 +100,15 @@ class SyncServer:
         arguments: Mapping[str, Any] | None = None,
         *,
         on_input: OnInputSync | None = None,
+        unobserved_seconds: float | None = None,
     ) -> SyncHandle:
         """`RemoteServer.start`."""
         ask = self._waits.asker(on_input)
-        handle = self._waits.until(lambda: self._server.start(tool, arguments, on_input=ask))
+        handle = self._waits.until(
+            lambda: self._server.start(
+                tool, arguments, on_input=ask, unobserved_seconds=unobserved_seconds
+            )
+        )
         return SyncHandle(handle, self._waits)
 
     def resume(self, task_id: str, *, on_input: OnInputSync | None = None) -> SyncHandle:
