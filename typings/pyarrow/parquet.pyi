@@ -1,9 +1,10 @@
 # What Awhile uses of pyarrow.parquet, which ships no types of its own.
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from io import RawIOBase
 from os import PathLike
 from typing import Self
 
-from pyarrow import Schema, Table
+from pyarrow import RecordBatch, Schema, Table
 
 class ParquetWriter:
     def __init__(
@@ -27,7 +28,8 @@ class FileMetaData:
 class ParquetFile:
     metadata: FileMetaData
     schema_arrow: Schema
-    def __init__(self, source: PathLike[str]) -> None: ...
+    def __init__(self, source: PathLike[str] | RawIOBase) -> None: ...
+    def iter_batches(self, batch_size: int = 65536) -> Iterator[RecordBatch]: ...
     def read_row_groups(self, row_groups: list[int], columns: list[str] | None = None) -> Table: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...

@@ -1,6 +1,7 @@
-"""Stored results: where they are, and pages of exact text from them."""
+"""Stored results: where they are, views and pages of them, and the files they leave as."""
 
-from awhile.ask.results.folder import ResultFolder
 from awhile.ask.results.pages import Page, page
+from awhile.ask.results.results import Results
+from awhile.ask.results.views import Filter, Sort, View
 
-__all__ = ["Page", "ResultFolder", "page"]
+__all__ = ["Filter", "Page", "Results", "Sort", "View", "page"]

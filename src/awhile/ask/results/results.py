@@ -1,0 +1,211 @@
+"""The results of finished runs: kept, read page by page in any view, and gone with their run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+
+from awhile.ask.results.cache import Cache
+from awhile.ask.results.pages import Page, page
+from awhile.ask.results.ranged import RangedFile
+from awhile.ask.results.storage import Folder, Found, Storage
+from awhile.ask.results.stored import Source, Stored
+from awhile.ask.results.views import Stop, Stopped, View, write_view
+
+__all__ = ["Opened", "Results"]
+
+_T = TypeVar("_T")
+
+_CACHE_BYTES = 2 * 1024 * 1024 * 1024
+_SUFFIX = ".parquet"
+_VIEWS_AT_ONCE = 2
+"""Each may use half a gigabyte of memory, and a core."""
+_INTERRUPT_AGAIN_SECONDS = 0.02
+_WHOLE = View()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A result, or a view of it, to be read: as a file of this machine's, or by its parts.
+
+    `row_count` is of the whole result, `version` differs between two that could be confused.
+    """
+
+    source: Source
+    size: int
+    version: str
+    row_count: int | None = None
+
+
+class Results:
+    """The results of runs, by run id.
+
+    Args:
+        storage: where they are.
+        cache: where copies of them are for a while: of remote ones, and views.
+    """
+
+    def __init__(self, storage: Storage, cache: Cache) -> None:
+        self._storage = storage
+        self._cache = cache
+        self._views = anyio.Semaphore(_VIEWS_AT_ONCE)
+        self._locks: dict[str, _Lock] = {}
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> Results:
+        """Results in one folder of this machine, with their copies in a hidden one inside."""
+        return cls(Folder(folder), Cache(folder / ".views", _CACHE_BYTES))
+
+    def draft(self, run_id: str) -> Path:
+        """A name of its own for the result of one execution, until `keep` makes it the run's.
+
+        A run may be executed again while an earlier worker, frozen for a while, still believes it
+        has it: that one must neither write nor remove what the later one wrote.
+        """
+        return self._storage.draft(_name(run_id))
+
+    async def keep(self, run_id: str, draft: Path) -> None:
+        """Make a finished draft the result of the run: there whole, or not at all.
+
+        Cancelled, it is not kept. Raises `OSError` where the storage does not do it.
+        """
+        await _stoppable(lambda stop: self._storage.keep(_name(run_id), draft, stop.check))
+
+    async def page(self, run_id: str, offset: int, limit: int, view: View = _WHOLE) -> Page:
+        """Rows of a result, or of a view of it.
+
+        The first page of a view writes a copy of the rows in that order (about a second for a
+        million rows); later ones are read from it. Cancelled, that work has ended once this
+        returns.
+
+        Raises `FileNotFoundError`, `IndexError` for a column that does not exist, `ValueError` for
+        a value that a column cannot be compared with.
+        """
+        opened = await self.open(run_id, view)
+        return await anyio.to_thread.run_sync(
+            lambda: page(opened.source, offset, limit, row_count=opened.row_count)
+        )
+
+    async def open(self, run_id: str, view: View = _WHOLE) -> Opened:
+        """A result, or a view of it, to be read whole. Raises what `page` does."""
+        found = await anyio.to_thread.run_sync(self._found, run_id)
+        source = self._source(run_id, found)
+        if view.is_whole:
+            return Opened(source, found.size, found.version)
+        async with self._locked(run_id):
+            copy = await self._copy(run_id, found, source, view)
+        return Opened(*copy)
+
+    async def delete(self, run_ids: Collection[str]) -> None:
+        """Delete results and the copies made of them; nothing happens where there are none."""
+        await anyio.to_thread.run_sync(self._delete, run_ids)
+
+    async def tidy(self) -> None:
+        """Delete what killed processes left behind, and copies that are too many."""
+        await anyio.to_thread.run_sync(self._cache.trim)
+
+    async def run_ids(self) -> list[str]:
+        """The runs whose results are kept."""
+        names = await anyio.to_thread.run_sync(self._storage.names, _SUFFIX)
+        return [name.removesuffix(_SUFFIX) for name in names]
+
+    def _found(self, run_id: str) -> Found:
+        found = self._storage.find(_name(run_id))
+        if found is None:
+            raise FileNotFoundError(f"no result is kept of run {run_id!r}")
+        return found
+
+    def _source(self, run_id: str, found: Found) -> Source:
+        if found.path is not None:
+            return found.path
+        return RangedFile(self._storage, found, self._cache, f"{run_id}.{found.version}")
+
+    def _delete(self, run_ids: Collection[str]) -> None:
+        for run_id in run_ids:
+            self._storage.delete(_name(run_id))
+            self._cache.delete(f"{run_id}.")
+
+    async def _copy(
+        self, run_id: str, found: Found, source: Source, view: View
+    ) -> tuple[Path, int, str, int]:
+        name = f"{run_id}.{found.version}.{view.digest}.view"
+
+        def make(stop: Stop) -> tuple[Path, int, str, int]:
+            if self._cache.used(name) is None:
+                with self._cache.making(name) as part:
+                    write_view(source, view, part, stop)
+            path = self._cache.folder / name
+            with Stored.open(source) as whole:
+                return path, path.stat().st_size, f"{found.version}.{view.digest}", whole.row_count
+
+        if self._cache.used(name) is not None:
+            return await _stoppable(make)
+        async with self._views:
+            return await _stoppable(make)
+
+    @asynccontextmanager
+    async def _locked(self, run_id: str) -> AsyncGenerator[None]:
+        """One at a time for each result: two that want the same view make it once."""
+        lock = self._locks.setdefault(run_id, _Lock())
+        lock.wanted += 1
+        try:
+            async with lock.lock:
+                yield
+        finally:
+            lock.wanted -= 1
+            if not lock.wanted:
+                del self._locks[run_id]
+
+
+class _Lock:
+    def __init__(self) -> None:
+        self.lock = anyio.Lock()
+        self.wanted = 0
+
+
+async def _stoppable(work: Callable[[Stop], _T]) -> _T:
+    """What `work` returns, in a thread. Cancelled, it is told to stop, and has ended then."""
+    stop = Stop()
+    done: list[_T] = []
+
+    async def watch() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                while not ended.is_set():
+                    stop.ask()
+                    with anyio.move_on_after(_INTERRUPT_AGAIN_SECONDS):
+                        await ended.wait()
+
+    ended = anyio.Event()
+    failure: Exception | None = None
+    async with anyio.create_task_group() as beside:
+        beside.start_soon(watch)
+        try:
+            done.append(await anyio.to_thread.run_sync(work, stop))
+        except Stopped:
+            pass
+        except Exception as error:  # noqa: BLE001 - raised below, not as a group of one
+            failure = error
+        finally:
+            ended.set()
+        beside.cancel_scope.cancel()
+    await anyio.lowlevel.checkpoint_if_cancelled()
+    if failure is not None:
+        raise failure
+    return done[0]
+
+
+def _name(run_id: str) -> str:
+    # Ids are letters and digits; anything else could name a file somewhere else.
+    if not run_id.isalnum():
+        raise ValueError(f"{run_id!r} is no run id; ids are letters and digits")
+    return f"{run_id}{_SUFFIX}"

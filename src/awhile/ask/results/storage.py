@@ -1,0 +1,164 @@
+"""Where results, and what is noted beside them, are kept: whole files by name.
+
+A folder of this machine (or one that several mount), or any storage that fsspec speaks to. Source:
+ours. A name never shows a part of a file: it is there whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+from awhile.errors import SettingsError
+
+__all__ = ["Check", "Folder", "Found", "Storage", "open_storage"]
+
+Check = Callable[[], None]
+"""Called now and then by what takes long; raises when it is to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that is there. `version` differs between two files that had the same name."""
+
+    name: str
+    size: int
+    version: str
+    path: Path | None
+    """Where it can be opened, if that is on this machine."""
+
+
+class Storage(Protocol):
+    """Files by name. Every method may block, and may be called from any thread.
+
+    All but a missing file is an `OSError` with a sentence about the storage.
+    """
+
+    def draft(self, name: str) -> Path:
+        """A new path on this machine for a file that is to be kept under this name.
+
+        Hidden, and beside the files themselves where they are on this machine.
+        """
+        ...
+
+    def keep(self, name: str, draft: Path, check: Check) -> Path | None:
+        """Make a draft the file of that name; where it is on this machine afterwards, if it is.
+
+        What `check` raises is raised, and nothing is kept then.
+        """
+        ...
+
+    def write(self, name: str, content: bytes) -> None:
+        """Keep a small file, in place of the one there may be."""
+        ...
+
+    def read(self, names: Collection[str]) -> Mapping[str, bytes]:
+        """Small files, as far as they are there."""
+        ...
+
+    def find(self, name: str) -> Found | None:
+        """The file of that name, or None."""
+        ...
+
+    def part(self, name: str, start: int, end: int) -> bytes:
+        """The bytes from `start` to `end`. Raises `FileNotFoundError`."""
+        ...
+
+    def names(self, suffix: str) -> list[str]:
+        """The names there are that end like this."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Delete a file, and what was left behind of drafts of it; nothing if there is none."""
+        ...
+
+
+class Folder:
+    """A folder, made when it is first written to. Readable by this user only."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def draft(self, name: str) -> Path:
+        stem, dot, suffix = name.partition(".")
+        return self._made() / f".{stem}.{uuid4().hex}{dot}{suffix}"
+
+    def keep(self, name: str, draft: Path, check: Check) -> Path:
+        check()
+        return draft.replace(self._made() / name)
+
+    def write(self, name: str, content: bytes) -> None:
+        draft = self.draft(name)
+        try:
+            draft.write_bytes(content)
+            draft.replace(self._path / name)  # atomic also where there is one
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def read(self, names: Collection[str]) -> Mapping[str, bytes]:
+        found: dict[str, bytes] = {}
+        for name in names:
+            try:
+                found[name] = (self._path / name).read_bytes()
+            except FileNotFoundError:
+                continue
+        return found
+
+    def find(self, name: str) -> Found | None:
+        path = self._path / name
+        try:
+            seen = path.stat()
+        except FileNotFoundError:
+            return None
+        version = f"{seen.st_mtime_ns:x}-{seen.st_size:x}-{seen.st_ino:x}"
+        return Found(name, seen.st_size, version, path)
+
+    def part(self, name: str, start: int, end: int) -> bytes:
+        with (self._path / name).open("rb") as file:
+            file.seek(start)
+            return file.read(end - start)
+
+    def names(self, suffix: str) -> list[str]:
+        try:
+            found = os.listdir(self._path)  # noqa: PTH208 - names, of which there may be many
+        except FileNotFoundError:
+            return []
+        return [name for name in found if name.endswith(suffix) and not name.startswith(".")]
+
+    def delete(self, name: str) -> None:
+        stem, _, suffix = name.partition(".")
+        for left in (f".{stem}.*.{suffix}", f".{stem}.*.{suffix}.part"):
+            for path in self._path.glob(left):
+                path.unlink(missing_ok=True)
+        (self._path / name).unlink(missing_ok=True)
+
+    def _made(self) -> Path:
+        self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self._path
+
+
+def open_storage(where: str | Path, drafts: Path) -> Storage:
+    """The storage at a path or URL (`file:///…`, `s3://bucket/prefix`, `memory://…`).
+
+    `drafts` is a folder of this machine for what is on its way to storage elsewhere.
+
+    Raises `SettingsError` for what cannot be used, with the package that is missing.
+    """
+    if isinstance(where, Path):
+        return Folder(where)
+    url = urlsplit(where)
+    if url.scheme in ("", "file"):
+        if url.netloc not in ("", "localhost"):
+            raise SettingsError(
+                f"results is {where!r}, whose {url.netloc!r} would be another machine; write "
+                "file:///folder with three slashes for a folder of this one."
+            )
+        return Folder(Path(unquote(url.path)))
+    from awhile.ask.results.remote import open_remote
+
+    return open_remote(where, drafts)

@@ -1,0 +1,39 @@
+"""The exact text of stored values, as SQL that DuckDB computes over Arrow's columns.
+
+Source: ours. A text is what the engine itself writes for the value, which loses nothing: of what is
+stored as a text, that text; of the rest, what DuckDB writes for it as VARCHAR. With one exception:
+binary values are hexadecimal digits, two a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import duckdb
+import pyarrow as pa
+
+__all__ = ["column_name", "is_binary", "scratch", "text_of"]
+
+
+@contextmanager
+def scratch(**config: str) -> Generator[duckdb.DuckDBPyConnection]:
+    """A connection of its own that knows no file, and in which a time with a zone is in UTC."""
+    with duckdb.connect(config={"threads": "1", **config}) as connection:
+        connection.execute("SET TimeZone = 'UTC'; SET python_enable_replacements = false")
+        yield connection
+
+
+def column_name(position: int) -> str:
+    """What a column is called in there: names may be anything, and two may be alike."""
+    return f"c{position}"
+
+
+def is_binary(kind: pa.DataType) -> bool:
+    """Whether values are bytes."""
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+
+
+def text_of(name: str, kind: pa.DataType) -> str:
+    """The text of a column's values."""
+    return f"lower(hex({name}))" if is_binary(kind) else f"{name}::VARCHAR"

@@ -1,0 +1,264 @@
+"""A result as an Excel workbook: numbers and instants where Excel holds them exactly, else texts.
+
+Excel shows fifteen digits of a number and has dates from 1900 to 9999 to the millisecond, without
+zones; a sheet has 1,048,576 rows and 16,384 columns, a cell 32,767 characters. So a number or an
+instant beyond these is written as its exact text, further rows go on in further sheets, and longer
+cells are cut, which the last sheet says with their number. Source: "Excel specifications and
+limits" (Microsoft).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import xlsxwriter  # pyright: ignore[reportMissingTypeStubs]
+
+from awhile.ask.results.comparing import comparison
+from awhile.ask.results.stored import Stored
+from awhile.ask.results.texts import column_name, scratch, text_of
+
+__all__ = ["MOST_COLUMNS", "Notes", "write_workbook"]
+
+MOST_COLUMNS = 16_384
+_MOST_ROWS = 1_048_576
+_MOST_CHARACTERS = 32_767
+_DIGITS = 15
+_PLAIN = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+_FIRST_DAY, _LAST_DAY = -25_508, 2_932_896
+"""1900-03-01 and 9999-12-31 in days since 1970; Excel takes 1900 for a leap year before that."""
+_EPOCH = 25_569
+_DAY_MS = 86_400_000
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
+
+
+@dataclass
+class Notes:
+    """What could not be as it is in the database."""
+
+    cut: int = 0
+    """Cells that are longer than a cell of Excel may be."""
+    replaced: int = 0
+    """Cells with a character that no XML, and so no workbook, may have."""
+    sheets: int = 1
+
+    def sentences(self) -> list[str]:
+        """The same for a person; empty if all is exact."""
+        said: list[str] = []
+        if self.sheets > 1:
+            said.append(
+                f"A sheet of Excel has {_MOST_ROWS:,} rows, so these go on in {self.sheets} sheets."
+            )
+        if self.cut:
+            said.append(
+                f"{self.cut:,} cells are cut, because a cell of Excel has {_MOST_CHARACTERS:,} "
+                "characters at most. The CSV and Parquet files have all of them."
+            )
+        if self.replaced:
+            said.append(
+                f"In {self.replaced:,} cells a character that a workbook cannot have (U+FFFE or "
+                "U+FFFF) is shown as \ufffd."
+            )
+        return said
+
+
+def write_workbook(source: Path, target: Path, about: Mapping[str, str]) -> Notes:
+    """Write the result at `source` as a workbook at `target`; a row is in memory at a time.
+
+    `about` is what the last sheet says of it, by label. Temporary files beside `target` hold the
+    sheets until they are packed.
+    """
+    with (
+        xlsxwriter.Workbook(
+            str(target), {"constant_memory": True, "tmpdir": str(target.parent)}
+        ) as workbook,
+        Stored.open(source) as stored,
+        scratch() as connection,
+    ):
+        writing = _Writing(workbook, stored)
+        wanted = ", ".join(column.sql for column in writing.columns)
+        for table in stored.groups(0, stored.row_count):
+            told = connection.from_arrow(table).project(wanted)
+            for row in told.fetchall():
+                writing.row(row)
+        writing.about({**about, **_whole(stored)})
+        return writing.notes
+
+
+def _whole(stored: Stored) -> Mapping[str, str]:
+    if not stored.truncated:
+        return {"Rows": f"{stored.row_count:,}"}
+    return {"Rows": f"the first {stored.row_count:,} of more: the rest was not read"}
+
+
+@dataclass
+class _Column:
+    sql: str
+    put: Callable[[int, int, Any], None]
+
+
+@dataclass
+class _Writing:
+    """The workbook as far as it is written."""
+
+    workbook: Any
+    stored: Stored
+    notes: Notes = field(default_factory=Notes)
+
+    def __post_init__(self) -> None:
+        self._bold = self.workbook.add_format({"bold": True})
+        self._formats: dict[str, Any] = {}
+        self.columns = [self._column(at, kind) for at, kind in enumerate(self.stored.kinds)]
+        self._sheet = self._rows_sheet()
+
+    def row(self, row: tuple[Any, ...]) -> None:
+        """Write one, in a further sheet if this one is full."""
+        if self._at == _MOST_ROWS:
+            self.notes.sheets += 1
+            self._sheet = self._rows_sheet()
+        for place, (column, value) in enumerate(zip(self.columns, row, strict=True)):
+            if value is not None:
+                column.put(self._at, place, value)
+        self._at += 1
+
+    def about(self, about: Mapping[str, str]) -> None:
+        """Write the last sheet."""
+        lines = [*about.items(), *(("Note", one) for one in self.notes.sentences())]
+        self._sheet = self.workbook.add_worksheet("About these rows")
+        for at, (label, text) in enumerate(lines):
+            self._sheet.write_string(at, 0, label, self._bold)
+            self._text(at, 1, text)
+
+    def _rows_sheet(self) -> Any:
+        name = "Rows" if self.notes.sheets == 1 else f"Rows {self.notes.sheets}"
+        self._sheet = self.workbook.add_worksheet(name)
+        self._sheet.freeze_panes(1, 0)
+        for place, column in enumerate(self.stored.columns):
+            self._text(0, place, column.name, self._bold)
+        self._at = 1
+        return self._sheet
+
+    def _column(self, at: int, kind: pa.DataType) -> _Column:
+        name = column_name(at)
+        text = text_of(name, kind)
+        if pa.types.is_boolean(kind):
+            return _Column(name, self._boolean)
+        if pa.types.is_floating(kind):
+            return _Column(text, self._float)
+        if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+            return _Column(text, self._number)
+        if pa.types.is_date32(kind):
+            return _Column(_counted(name, f"{name} - DATE '1970-01-01'", text), self._day)
+        if pa.types.is_timestamp(kind) and kind.tz is None:
+            since = f"epoch_ns({name})" if kind.unit == "ns" else f"epoch_us({name}) || '000'"
+            return _Column(_counted(name, since, text), self._moment)
+        declared = self.stored.columns[at]
+        # Of a column that holds this and that, a text that looks like a number may be a text.
+        if declared.type != "ANY" and comparison(declared, kind, name).kind == "number":
+            return _Column(text, self._number)
+        return _Column(text, self._text)
+
+    def _boolean(self, at: int, place: int, value: bool) -> None:
+        self._sheet.write_boolean(at, place, value)
+
+    def _number(self, at: int, place: int, text: str) -> None:
+        """A whole number or a decimal, with the decimals it has."""
+        if _PLAIN.fullmatch(text):
+            whole, _, rest = text.lstrip("-").partition(".")
+            if len(f"{whole}{rest}".lstrip("0")) <= _DIGITS and text != "-0":
+                shown = self._format(f"0.{'0' * len(rest)}" if rest else "0")
+                self._sheet.write_number(at, place, _Exact(text), shown)
+                return
+        elif _is_shortest(text):
+            self._sheet.write_number(at, place, _Exact(text))
+            return
+        self._text(at, place, text)
+
+    def _float(self, at: int, place: int, text: str) -> None:
+        number = _Exact(text)
+        if number - number == 0:  # neither infinite nor no number
+            self._sheet.write_number(at, place, number)
+        else:
+            self._text(at, place, text)
+
+    def _day(self, at: int, place: int, value: str) -> None:
+        days, text = _read_counted(value)
+        if days is not None and _FIRST_DAY <= days <= _LAST_DAY:
+            self._sheet.write_number(at, place, days + _EPOCH, self._format("yyyy-mm-dd"))
+        else:
+            self._text(at, place, text)
+
+    def _moment(self, at: int, place: int, value: str) -> None:
+        nanoseconds, text = _read_counted(value)
+        ms, finer = divmod(nanoseconds or 0, 1_000_000)
+        day = ms // _DAY_MS
+        if nanoseconds is None or finer or not _FIRST_DAY <= day <= _LAST_DAY:
+            self._text(at, place, text)
+            return
+        fraction = ".000" if ms % 1000 else ""
+        shown = self._format(f"yyyy-mm-dd hh:mm:ss{fraction}")
+        self._sheet.write_number(at, place, _Exact(_EPOCH + ms / _DAY_MS), shown)
+
+    def _text(self, at: int, place: int, text: str, shown: Any = None) -> None:
+        if _NOT_IN_XML.search(text):
+            text = _NOT_IN_XML.sub("\ufffd", text)
+            self.notes.replaced += 1
+        if len(text) > _MOST_CHARACTERS // 2 and _units(text) > _MOST_CHARACTERS:
+            text = _cut(text)
+            self.notes.cut += 1
+        if text.startswith("<r>") and text.endswith("</r>"):
+            # XlsxWriter (3.3.1) takes this for XML of its own; its rich text it escapes.
+            plain = self._format("General")
+            format_of_cell = [shown] if shown else []
+            self._sheet.write_rich_string(at, place, text[0], plain, text[1:], *format_of_cell)
+        else:
+            self._sheet.write_string(at, place, text, shown)
+
+    def _format(self, code: str) -> Any:
+        if code not in self._formats:
+            self._formats[code] = self.workbook.add_format({"num_format": code})
+        return self._formats[code]
+
+
+class _Exact(float):
+    """XlsxWriter (3.3.1) writes sixteen digits of a number, and some need seventeen."""
+
+    def __format__(self, format_spec: str) -> str:
+        return repr(float(self))
+
+
+def _counted(name: str, since: str, text: str) -> str:
+    """SQL for the days or nanoseconds since 1970, where there are any, and the text."""
+    return f"CASE WHEN isfinite({name}) THEN ({since})::VARCHAR ELSE '' END || ' ' || {text}"
+
+
+def _read_counted(value: str) -> tuple[int | None, str]:
+    count, _, text = value.partition(" ")
+    return (int(count) if count else None), text
+
+
+def _is_shortest(text: str) -> bool:
+    """Whether it is a number of binary floating point, written with no more digits than needed."""
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    return number - number == 0 and Decimal(text) == Decimal(repr(number))
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _cut(text: str) -> str:
+    """As much as fits, with the length of the whole."""
+    ending = f"… [{len(text):,} characters in all]"
+    start = text[: _MOST_CHARACTERS - len(ending)]
+    while _units(start) + len(ending) > _MOST_CHARACTERS:
+        start = start[: len(start) - max((_units(start) + len(ending) - _MOST_CHARACTERS) // 2, 1)]
+    return start + ending
