@@ -21,6 +21,7 @@ from awhile.ask.mcp_server.describing import add_describing
 from awhile.ask.mcp_server.explaining import add_explaining
 from awhile.ask.mcp_server.keeping import add_keeping
 from awhile.ask.mcp_server.listed import listed
+from awhile.ask.mcp_server.outcomes import Outcomes
 from awhile.ask.results.folder import ResultFolder
 from awhile.ask.results.pages import page
 from awhile.ask.translators.contract import Translator
@@ -78,6 +79,7 @@ def build_server(
     kept = ResultFolder(results)
     statements = Statements(results)
     labels = Labels(results)
+    outcomes = Outcomes()
     answerer = Answerer(
         engine,
         translator,
@@ -160,10 +162,18 @@ def build_server(
         ] = 0,
     ) -> model.RunsModel:
         """Your own runs, newest first, running and finished."""
-        records = await tasks.find(ctx, tools=QUERY_TOOLS, after_rev=after_rev, limit=limit)
+        records = await tasks.find(
+            ctx, tools=QUERY_TOOLS, after_rev=after_rev, limit=limit, detail="brief"
+        )
+        came_to = await outcomes.of(records, tasks.store)
         return model.RunsModel(
             runs=[
-                listed(one, statements.load(one.task_id), labels.load(one.task_id))
+                listed(
+                    one,
+                    statements.load(one.task_id),
+                    labels.load(one.task_id),
+                    came_to.get(one.task_id),
+                )
                 for one in records
             ]
         )

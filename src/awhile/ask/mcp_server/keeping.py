@@ -11,7 +11,7 @@ from pydantic import Field
 
 from awhile.ask.answer.labels import LONGEST_TITLE
 from awhile.ask.mcp_server import history, model
-from awhile.ask.mcp_server.listed import listed
+from awhile.ask.mcp_server.listed import listed, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -69,7 +69,7 @@ def add_keeping(
         if stop_when_left is not None:
             label = replace(label, stop_when_left=stop_when_left)
         labels.save(run_id, label)
-        return listed(record, statements.load(run_id), label)
+        return listed(record, statements.load(run_id), label, outcome_of(record))
 
     @mcp.tool()
     async def run_history(run_id: RunId, ctx: Context[Any, Any]) -> model.HistoryModel:

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from awhile.tasks.record import Input
 
 
-def listed(record: TaskRecord, statement: Statement | None, label: Label) -> model.RunModel:
+def listed(
+    record: TaskRecord,
+    statement: Statement | None,
+    label: Label,
+    outcome: model.Outcome | None,
+) -> model.RunModel:
     """One run of the inbox."""
     said = record.arguments
     return model.RunModel(
@@ -26,12 +31,13 @@ def listed(record: TaskRecord, statement: Statement | None, label: Label) -> mod
         sql=statement.sql if statement else said.get("sql"),
         parameters=said.get("parameters"),
         reading=statement.reading if statement else None,
-        outcome=outcome_of(record),
+        outcome=outcome,
         status=record.status.value,
         status_message=record.status_message,
         created_at=write_instant(record.created_at_ms),
         ended_at=_maybe_instant(record.ended_at_ms),
         is_error=record.is_error,
+        attempt=record.attempt,
         cancel_asked_at=_maybe_instant(record.cancel_asked_at_ms),
         stopped_how=record.stopped_how.value if record.stopped_how else None,
         updated_at=write_instant(record.last_updated_at_ms),

@@ -258,6 +258,10 @@ class RunModel(BaseModel):
     created_at: str
     ended_at: str | None
     is_error: bool
+    attempt: int = Field(
+        description="Which attempt this is: above 1, the server that ran it was lost "
+        "before. 0 while it waits for its first."
+    )
     cancel_asked_at: str | None
     stopped_how: str | None
     updated_at: str = Field(description="When something of it last changed.")
