@@ -65,13 +65,14 @@ async def priced(
         yield app, engine
 
 
-def choosing(choice: str, seen: list[Json] | None = None, **more: Any) -> OnInput:
-    """Answers every form with this choice."""
+def saying(seen: list[Json] | None = None, **fields: str) -> OnInput:
+    """Fills in every form, field by field."""
 
     async def answer(request: Mapping[str, Any]) -> Json:
         if seen is not None:
             seen.append(dict(request["params"]))
-        return {"action": "accept", "content": {"choice": choice, **more}}
+        wanted = request["params"]["requestedSchema"]["properties"]
+        return {"action": "accept", "content": {name: fields[name] for name in wanted}}
 
     return answer
 
@@ -94,7 +95,7 @@ async def test_an_expensive_query_runs_once_its_person_says_so(
 ) -> None:
     """Ours: and what was decided is kept with the run."""
     seen: list[Json] = []
-    async with priced(tmp_path, warehouse, on_input=choosing(RUN, seen)) as (app, engine):
+    async with priced(tmp_path, warehouse, on_input=saying(seen, choice=RUN)) as (app, engine):
         answer = await app.call("run_sql", sql=DEAR)
         told = await app.call("explain_run", run_id=answer["run_id"])
     assert answer["row_count"] == 1
@@ -103,7 +104,7 @@ async def test_an_expensive_query_runs_once_its_person_says_so(
     assert "estimates a cost of 1,000" in form["message"]
     fields = form["requestedSchema"]["properties"]
     assert fields["choice"]["enum"] == [RUN, NARROW, LEAVE]
-    assert fields["changed"]["default"] == DEAR
+    assert DEAR in form["message"]
     assert [one["chosen"] for one in told["decisions"]] == [RUN]
     assert told["estimate"] == {"rows": 2.0, "cost": 1000.0}
 
@@ -114,25 +115,34 @@ async def test_a_cheap_query_is_not_asked_about(tmp_path: Path, warehouse: Path)
         assert (await app.call("run_sql", sql=CHEAP))["row_count"] == 1
 
 
-@pytest.mark.parametrize("choice", [NARROW, RUN])
-async def test_narrowed_sql_goes_on_in_the_same_run(
-    tmp_path: Path, warehouse: Path, choice: str
-) -> None:
-    """Ours: what stood on the screen when they chose is what runs."""
-    on_input = choosing(choice, changed=f"{CHEAP} ")
+async def test_narrowed_sql_goes_on_in_the_same_run(tmp_path: Path, warehouse: Path) -> None:
+    """Ours."""
+    seen: list[Json] = []
+    on_input = saying(seen, choice=NARROW, sql=f"{CHEAP} ")
     async with priced(tmp_path, warehouse, on_input=on_input) as (app, engine):
         answer = await app.call("run_sql", sql=DEAR)
         assert len((await app.call("list_runs"))["runs"]) == 1
+    assert seen[1]["requestedSchema"]["properties"]["sql"]["default"] == DEAR
     assert (answer["sql"], answer["row_count"]) == (CHEAP, 1)
     assert engine.ran == [CHEAP]
+
+
+async def test_a_narrowed_question_is_understood_anew(tmp_path: Path, warehouse: Path) -> None:
+    """Ours."""
+    narrower = "how many orders are there"
+    on_input = saying(choice=NARROW, question=narrower)
+    async with priced(tmp_path, warehouse, on_input=on_input) as (app, engine):
+        answer = await app.call("ask", question="revenue by country")
+    assert (answer["question"], answer["row_count"]) == (narrower, 1)
+    assert engine.ran == [answer["sql"]]
 
 
 @pytest.mark.parametrize(
     ("on_input", "why"),
     [
         (refusing, "you declined"),
-        (choosing(LEAVE), "you chose not to run it"),
-        (choosing(NARROW), "you chose to narrow it and left the SQL as it was"),
+        (saying(choice=LEAVE), "you chose not to run it"),
+        (saying(choice=NARROW, sql=DEAR), "the SQL was left as it was"),
     ],
     ids=["declined", "not to be run", "left as it was"],
 )

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
 import anyio.to_thread
 
-from awhile.ask.answer.choosing import Editable, NobodyToAsk, NotChosen, ToChoose
+from awhile.ask.answer.choosing import NobodyToAsk, NotAnswered, ToChange, ToChoose
 from awhile.ask.answer.deadline import Deadline
 from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
 from awhile.ask.answer.statements import Decision, Statement, Statements
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import date
 
-    from awhile.ask.answer.choosing import Choose
+    from awhile.ask.answer.choosing import Person
     from awhile.ask.engines.contract import Budget, Engine, Estimate, OnStopped, Progress
     from awhile.ask.engines.parameters import Scalar
     from awhile.ask.results.folder import ResultFolder
@@ -54,7 +54,7 @@ class Request:
         run_id: its result and statement are kept under this.
         report: is told how far it is.
         on_stopped: is told how it is known that the query has stopped.
-        choose: asks the person.
+        person: who can be asked.
         principal: who asks; where the engine can, the query runs with that person's rights.
         cost_confirmed: whether the person wants an expensive query run, and is not asked.
     """
@@ -62,14 +62,14 @@ class Request:
     run_id: str
     report: Report
     on_stopped: OnStopped
-    choose: Choose
+    person: Person
     principal: str | None = None
     cost_confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """The person wants something else run: the changed text."""
+    """Another text is wanted in place of the one that was to run."""
 
     text: str
     decision: Decision
@@ -132,8 +132,7 @@ class Answerer:
                     came_to = await self._meant(translation, text, request)
                 case Sql():
                     statement = self._stated(text, translation, tuple(decisions))
-                    editable = Editable(what="question", text=text)
-                    came_to = await self._run(statement, editable, request, deadline)
+                    came_to = await self._run(statement, request, deadline)
             if not isinstance(came_to, _Changed):
                 return came_to
             text = came_to.text
@@ -154,8 +153,7 @@ class Answerer:
             statement = self._dated(
                 Statement(sql=sql, parameters=dict(parameters or {}), decisions=tuple(decisions))
             )
-            editable = Editable(what="SQL", text=sql)
-            came_to = await self._run(statement, editable, request, deadline)
+            came_to = await self._run(statement, request, deadline)
             if not isinstance(came_to, _Changed):
                 return came_to
             sql = came_to.text
@@ -177,15 +175,15 @@ class Answerer:
         }
         asked = ToChoose(about="meaning", text=back.text, labels=tuple(questions))
         try:
-            said = await request.choose(asked)
+            said = await request.person.choose(asked)
         except NobodyToAsk:
             return back
-        if isinstance(said, NotChosen):
+        if isinstance(said, NotAnswered):
             return NotRun(said.words, question=text)
-        return _Changed(questions[said.label], Decision(asked=back.text, chosen=said.label))
+        return _Changed(questions[said], Decision(asked=back.text, chosen=said))
 
     async def _run(
-        self, statement: Statement, editable: Editable, request: Request, deadline: Deadline
+        self, statement: Statement, request: Request, deadline: Deadline
     ) -> Answered | CostBack | NotRun | _Changed:
         self._statements.save(request.run_id, statement)
         values = typed(statement.parameters)
@@ -194,7 +192,7 @@ class Answerer:
         if estimate is not None:
             statement = replace(statement, estimate=estimate)
             self._statements.save(request.run_id, statement)
-            came_to = await self._decided(statement, estimate, editable, request)
+            came_to = await self._decided(statement, estimate, request)
             if not isinstance(came_to, Statement):
                 return came_to
             statement = came_to
@@ -230,39 +228,48 @@ class Answerer:
             )
 
     async def _decided(
-        self, statement: Statement, estimate: Estimate, editable: Editable, request: Request
+        self, statement: Statement, estimate: Estimate, request: Request
     ) -> Statement | CostBack | NotRun | _Changed:
         """The statement that is to run, with the person's decision where it took one."""
         limit = self._ask_above_cost
         if limit is None or estimate.cost <= limit:
             return statement
         text = cost_text(estimate, limit, self._engine.capabilities.name)
-        sql = f"\n\n{statement.sql}" if editable.what == "question" else ""
         asked = ToChoose(
-            about="cost",
-            text=f"{text} To narrow it, change the {editable.what} below.{sql}",
-            labels=(RUN, NARROW, LEAVE),
-            editable=editable,
+            about="cost", text=f"{text}\n\n{statement.sql}", labels=(RUN, NARROW, LEAVE)
         )
         try:
-            said = await request.choose(asked)
+            said = await request.person.choose(asked)
+            if said == NARROW:
+                return await self._narrowed(statement, Decision(asked=text, chosen=NARROW), request)
         except NobodyToAsk:
             return CostBack(statement, estimate, limit)
-        if isinstance(said, NotChosen):
+        if isinstance(said, NotAnswered):
             return NotRun(said.words, statement.question, statement)
-        decision = Decision(asked=text, chosen=said.label)
-        if said.label == LEAVE:
+        if said == LEAVE:
             return NotRun("you chose not to run it", statement.question, statement)
-        if said.changed is not None:  # what was on the screen when they chose is what runs
-            return _Changed(said.changed, decision)
-        if said.label == NARROW:
-            return NotRun(
-                f"you chose to narrow it and left the {editable.what} as it was; ask again with "
-                "another one",
-                statement.question,
-                statement,
-            )
+        decision = Decision(asked=text, chosen=said)
         return replace(statement, decisions=(*statement.decisions, decision))
+
+    async def _narrowed(
+        self, statement: Statement, decision: Decision, request: Request
+    ) -> NotRun | _Changed:
+        """What the person wants in place of the statement."""
+        what: Literal["question", "SQL"] = "SQL" if statement.question is None else "question"
+        now = statement.question or statement.sql
+        said = await request.person.change(
+            ToChange(
+                about="narrower",
+                text=f"Change the {what}, for example to a shorter time or fewer columns.",
+                what=what,
+                now=now,
+            )
+        )
+        if isinstance(said, NotAnswered):
+            return NotRun(said.words, statement.question, statement)
+        if said == now.strip():
+            return NotRun(f"the {what} was left as it was", statement.question, statement)
+        return _Changed(said, decision)
 
     def _stated(self, text: str, written: Sql, decisions: tuple[Decision, ...]) -> Statement:
         translator = self._translator

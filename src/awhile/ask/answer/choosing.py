@@ -1,18 +1,18 @@
-"""Asking the person in the middle of a run: one short question, with its choices.
+"""Asking the person in the middle of a run: one short question at a time.
 
-The one way for all that a run has to know from a person: which reading was meant, and whether an
-expensive query is to run. How the question reaches them is for others (`Choose`).
+The one way for all that a run has to know from a person: which reading was meant, whether an
+expensive query is to run, and what to run in its place. How a question reaches them is for others
+(`Person`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from awhile.errors import LocalError
 
-__all__ = ["Choose", "Chosen", "Editable", "NobodyToAsk", "NotChosen", "ToChoose"]
+__all__ = ["NobodyToAsk", "NotAnswered", "Person", "ToChange", "ToChoose"]
 
 
 class NobodyToAsk(LocalError):
@@ -20,33 +20,26 @@ class NobodyToAsk(LocalError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Editable:
-    """A text that may be changed along with the choice: `what` it is, as it stands now."""
-
-    what: Literal["question", "SQL"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToChoose:
-    """What to ask. ``about`` tells questions of one run apart; no two ``labels`` are equal."""
+    """One of these. ``about`` tells questions of one run apart; no two ``labels`` are equal."""
 
     about: str
     text: str
     labels: tuple[str, ...]
-    editable: Editable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """The label that was chosen; ``changed`` is the text, where it was changed."""
+class ToChange:
+    """Another text in place of this one: ``what`` it is, as it stands now."""
 
-    label: str
-    changed: str | None = None
+    about: str
+    text: str
+    what: Literal["question", "SQL"]
+    now: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotChosen:
+class NotAnswered:
     """The person said no, or closed the question without an answer (``dismissed``)."""
 
     dismissed: bool = False
@@ -57,8 +50,16 @@ class NotChosen:
         return "the question was closed without an answer" if self.dismissed else "you declined"
 
 
-Choose = Callable[[ToChoose], Awaitable[Chosen | NotChosen]]
-"""Puts the question to the person and waits for the answer, however long that takes.
+class Person(Protocol):
+    """Whoever wants to know. Each waits for the answer, however long that takes.
 
-Raises `NobodyToAsk`. A run that is started again is given the answer it has had.
-"""
+    A run that is started again is given the answers it has had. Both raise `NobodyToAsk`.
+    """
+
+    async def choose(self, asked: ToChoose) -> str | NotAnswered:
+        """The label they chose."""
+        ...
+
+    async def change(self, asked: ToChange) -> str | NotAnswered:
+        """The text as they want it."""
+        ...

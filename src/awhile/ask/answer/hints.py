@@ -46,7 +46,7 @@ def hints(sql: str, error: QueryError, schema: Schema) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _tables(tree: exp.Expression, schema: Schema, said: str) -> Iterator[str]:
+def _tables(tree: exp.Expr, schema: Schema, said: str) -> Iterator[str]:
     own = {cte.alias_or_name.casefold() for cte in tree.find_all(exp.CTE)}
     for named in tree.find_all(exp.Table):
         name = named.name
@@ -56,7 +56,7 @@ def _tables(tree: exp.Expression, schema: Schema, said: str) -> Iterator[str]:
             yield _near(f"There is no table {name!r}", name, (one.name for one in schema.tables))
 
 
-def _columns(tree: exp.Expression, schema: Schema, said: str) -> Iterator[str]:
+def _columns(tree: exp.Expr, schema: Schema, said: str) -> Iterator[str]:
     sources = {
         named.alias_or_name.casefold(): table
         for named in tree.find_all(exp.Table)

@@ -15,7 +15,7 @@ from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
 from awhile.ask.engines.errors import EngineError, QueryError
 from awhile.ask.mcp_server import model, shapes
 from awhile.ask.mcp_server.arguments import ConfirmCost, Parameters, Question, RequestKey, Sql
-from awhile.ask.mcp_server.choosing import chooser
+from awhile.ask.mcp_server.choosing import Caller
 from awhile.ask.results.pages import page
 from awhile.ask.translators.contract import QuestionBack, Refusal
 from awhile.runtime.run import Run
@@ -129,7 +129,7 @@ def _request(run: Run, *, confirm_cost: bool) -> Request:
         run_id=run.id,
         report=run.report,
         on_stopped=_proof(run),
-        choose=chooser(run),
+        person=Caller(run),
         principal=run.owner,
         cost_confirmed=confirm_cost,
     )

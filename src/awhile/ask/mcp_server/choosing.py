@@ -1,75 +1,67 @@
 """Questions of a run as forms that an MCP client fills in (2025-11-25 and 2026-07-28,
-``client/elicitation``): a choice by its label, and a text that may be changed."""
+``client/elicitation``): a choice by its label, or a text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from awhile.ask.answer.choosing import Choose, Chosen, NobodyToAsk, NotChosen, ToChoose
+from awhile.ask.answer.choosing import NobodyToAsk, NotAnswered
 from awhile.runtime.ending import CannotAsk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from awhile.ask.answer.choosing import ToChange, ToChoose
     from awhile.runtime.run import Run
 
-__all__ = ["chooser", "form"]
-
-CHOICE, CHANGED = "choice", "changed"
-"""The fields of the form."""
+__all__ = ["Caller"]
 
 LONGEST_SHOWN = 4_000
 """Characters of a text to be changed that the form begins with; a longer one is left out."""
 
 
-def chooser(run: Run) -> Choose:
-    """Asks by the run's task. An answer that an earlier attempt was given counts (`Run.ask`)."""
+class Caller:
+    """The run's caller, asked by its task (`awhile.ask.answer.choosing.Person`).
 
-    async def choose(asked: ToChoose) -> Chosen | NotChosen:
+    An answer that an earlier attempt was given counts (`Run.ask`).
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    async def choose(self, asked: ToChoose) -> str | NotAnswered:
+        field = {"type": "string", "title": "Your choice", "enum": list(asked.labels)}
+        said = await self._ask(asked.about, asked.text, "choice", field)
+        if isinstance(said, str) and said not in asked.labels:
+            raise NobodyToAsk(f"{said!r} is none of the choices.")  # clients' forms are checked
+        return said
+
+    async def change(self, asked: ToChange) -> str | NotAnswered:
+        field: dict[str, Any] = {
+            "type": "string",
+            "title": asked.what[0].upper() + asked.what[1:],
+            "minLength": 1,
+        }
+        if len(asked.now) <= LONGEST_SHOWN:
+            field["default"] = asked.now
+        said = await self._ask(asked.about, asked.text, asked.what.lower(), field)
+        return said.strip() if isinstance(said, str) else said
+
+    async def _ask(
+        self, about: str, text: str, name: str, field: Mapping[str, Any]
+    ) -> str | NotAnswered:
+        schema = {"type": "object", "properties": {name: field}, "required": [name]}
+        params = {"mode": "form", "message": text, "requestedSchema": schema}
         try:
-            said = await run.ask(form(asked), key=asked.about)
+            told = await self._run.ask(
+                {"method": "elicitation/create", "params": params}, key=about
+            )
         except CannotAsk as cannot:
             raise NobodyToAsk(str(cannot)) from cannot
-        return _read(asked, cast("Mapping[str, Any]", said))
-
-    return choose
-
-
-def form(asked: ToChoose) -> dict[str, Any]:
-    """The request that asks this."""
-    fields: dict[str, Any] = {
-        CHOICE: {"type": "string", "title": "Your choice", "enum": list(asked.labels)}
-    }
-    if asked.editable is not None:
-        editable = asked.editable
-        fields[CHANGED] = {
-            "type": "string",
-            "title": editable.what[0].upper() + editable.what[1:],
-            "description": "What is run is what stands here.",
-        }
-        if len(editable.text) <= LONGEST_SHOWN:
-            fields[CHANGED]["default"] = editable.text
-        else:
-            fields[CHANGED]["description"] = f"Another {editable.what}; empty: the same."
-    schema = {"type": "object", "properties": fields, "required": [CHOICE]}
-    params = {"mode": "form", "message": asked.text, "requestedSchema": schema}
-    return {"method": "elicitation/create", "params": params}
-
-
-def _read(asked: ToChoose, said: Mapping[str, Any]) -> Chosen | NotChosen:
-    if said.get("action") != "accept":
-        if "action" not in said:  # an error: the client has nobody who answers
+        said = cast("Mapping[str, Any]", told)
+        if "action" not in said:  # an error: this client has nobody who answers
             raise NobodyToAsk("The client refused the question.")
-        return NotChosen(dismissed=said["action"] != "decline")
-    content = cast("Mapping[str, Any]", said.get("content") or {})
-    label = str(content.get(CHOICE))
-    if label not in asked.labels:  # forms are checked on their way; this one passed an old version
-        raise NobodyToAsk(f"{label!r} was none of the choices.")
-    return Chosen(label=label, changed=_changed(asked, content.get(CHANGED)))
-
-
-def _changed(asked: ToChoose, text: object) -> str | None:
-    """The text, where it is another than the form began with."""
-    if asked.editable is None or not isinstance(text, str) or not text.strip():
-        return None
-    return None if text.strip() == asked.editable.text.strip() else text.strip()
+        if said["action"] != "accept":
+            return NotAnswered(dismissed=said["action"] != "decline")
+        content = cast("Mapping[str, Any]", said.get("content") or {})
+        return str(content.get(name))
