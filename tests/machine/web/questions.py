@@ -17,7 +17,7 @@ from awhile.ask.answer.labels import Labels
 from awhile.ask.answer.statements import Statements
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.keeping import add_keeping
-from awhile.ask.mcp_server.listed import listed
+from awhile.ask.mcp_server.listed import listed, outcome_of
 from awhile.server.http import serve_http
 
 FORM: dict[str, Any] = {
@@ -82,7 +82,7 @@ def build(store: str, go: anyio.Event, folder: Path | None = None) -> MCPServer[
     ) -> model.RunsModel:
         records = await tasks.find(ctx, tools=("ask",), after_rev=after_rev, limit=limit)
         return model.RunsModel(
-            runs=[listed(one, None, labels.load(one.task_id)) for one in records]
+            runs=[listed(one, None, labels.load(one.task_id), outcome_of(one)) for one in records]
         )
 
     @mcp.tool()
