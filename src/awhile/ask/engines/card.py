@@ -128,8 +128,14 @@ class Survey:
     the time was up or this statistic makes no sense for that view or type.
     """
 
-    def __init__(self, ask: Callable[[str, float], Rows | None], seconds: float) -> None:
+    def __init__(
+        self,
+        ask: Callable[[str, float], Rows | None],
+        seconds: float,
+        quoted: Callable[[str], str] = identifier,
+    ) -> None:
         self._ask = ask
+        self._quoted = quoted
         self._end = time.monotonic() + seconds
         self._expired = False
 
@@ -164,7 +170,7 @@ class Survey:
         def is_unique(table: Table, column: str) -> bool:
             if table.row_count is None or table.row_count > _UNIQUE_ROWS:
                 return True
-            name, source = identifier(column), sources[table.name]
+            name, source = self._quoted(column), sources[table.name]
             counted = self.rows(f"SELECT count(DISTINCT {name}) FROM {source}")
             return not counted or int(counted[0][0]) == table.row_count
 

@@ -23,6 +23,7 @@ __all__ = [
     "NotOpened",
     "Opened",
     "Order",
+    "OutOfReach",
     "Progressed",
     "Refused",
     "ToDescribe",
@@ -108,6 +109,12 @@ class Connected:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfReach:
+    """What `Connected` gives where something may run on a server, and nothing there can be asked
+    about it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     pass
 
@@ -169,4 +176,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    pass
+    """The query has ended here; `confirmed` says whether it is known to have ended on its server,
+    too, where there is one."""
+
+    confirmed: bool = True

@@ -32,11 +32,13 @@ from awhile.ask.engines.workers.messages import (
     NotOpened,
     Opened,
     Order,
+    OutOfReach,
     Progressed,
     Refused,
     ToEnd,
     ToRun,
 )
+from awhile.ask.engines.workers.places import Places
 from awhile.processes import Child, ChildEnded, ProcessError
 from awhile.processes.shield import shielded
 
@@ -67,7 +69,7 @@ class Pool:
             )
         self._start = start
         self._grace_seconds = grace_seconds
-        self._places = anyio.CapacityLimiter(side_by_side)
+        self._places = Places(side_by_side)
         self._short = anyio.CapacityLimiter(_SHORT_ORDERS)
         self._spare: list[Worker] = []
         self._busy: set[Worker] = set()
@@ -110,9 +112,14 @@ class Pool:
         order: ToRun,
         tell: Callable[[float | None, int, Stage], None],
         on_stopped: OnStopped,
+        moved: Callable[[int | None], None],
     ) -> Fetched:
-        """Run a query once there is a place. Cancelled, it returns only once it has stopped."""
-        async with self._places:
+        """Run a query once there is a place. Cancelled, it returns only once it has stopped.
+
+        `moved` is told how many come before it, as by `Places.one`; they are taken fairly between
+        those who ask.
+        """
+        async with self._places.one(order.principal, moved):
             return await self._with_worker(
                 lambda worker: self._run(worker, order, tell, on_stopped)
             )
@@ -148,6 +155,8 @@ class Pool:
         if worker.token is None:
             return True
         token, worker.token = worker.token, None
+        if isinstance(token, OutOfReach):
+            return False
         with anyio.move_on_after(_END_SECONDS), suppress(EngineError, ChildEnded, ProcessError):
             another = await self._start()
             try:
@@ -260,6 +269,9 @@ class Worker:
                 match await self._receive():
                     case Begun() | Progressed():
                         pass
+                    case Interrupted(confirmed=False):
+                        self.token = None
+                        return "not_stopped"
                     case _:
                         # Interrupted, or it had come to its end by itself: no longer running.
                         self.token = None

@@ -51,7 +51,14 @@ it is repeated until the order is over."""
 
 
 class Stopped(Exception):
-    """The query has ended because it was interrupted; raised by sessions."""
+    """The query has ended because it was interrupted; raised by sessions.
+
+    `confirmed` says whether it is known that nothing of it runs on a server any more.
+    """
+
+    def __init__(self, *, confirmed: bool = True) -> None:
+        super().__init__()
+        self.confirmed = confirmed
 
 
 class Running:
@@ -212,8 +219,8 @@ class _Worker:
                     return self._run(session, order, Running(given.stop_asked))
         except DatabaseNotOpened as error:
             return NotOpened(str(error))
-        except Stopped:
-            return Interrupted()
+        except Stopped as stopped:
+            return Interrupted(stopped.confirmed)
         except QueryRefused as error:
             return Refused(error.word, error.why)
         except QueryError as error:
