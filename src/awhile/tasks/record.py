@@ -253,9 +253,13 @@ def in_line(record: TaskRecord, before: int) -> str:
     words = (record.status_message or WAITING).removesuffix(".")
     if before >= PLACES_COUNTED:
         return f"{words}: behind at least {PLACES_COUNTED:,} others."
-    number = before + 1
+    return f"{words}: {nth(before + 1)} in line."
+
+
+def nth(number: int) -> str:
+    """A number as one counts by it: 1st, 2nd, 3rd, 4th."""
     ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
-    return f"{words}: {number}{ending or 'th'} in line."
+    return f"{number}{ending or 'th'}"
 
 
 def as_waiting(record: TaskRecord) -> TaskRecord:
@@ -281,4 +285,5 @@ __all__ = [
     "as_waiting",
     "in_line",
     "new_record",
+    "nth",
 ]

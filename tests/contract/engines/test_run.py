@@ -113,7 +113,7 @@ async def test_queries_run_side_by_side_and_further_ones_wait(
             await each.until(lambda at: at.stage == "running")
         with anyio.move_on_after(0.5):
             await runner.run("SELECT 1")
-        assert [report.stage for report in runner.reports] == ["waiting"]
+        assert [(report.stage, report.before) for report in runner.reports] == [("waiting", 0)]
         group.cancel_scope.cancel()
     assert runner.stopped == [("never_started", 0.0)]
     assert (await runner.run("SELECT 1")).row_count == 1

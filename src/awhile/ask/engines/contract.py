@@ -90,12 +90,16 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a query is. `percent` (0-100) is the engine's own figure, None when it has none."""
+    """Where a query is. `percent` (0-100) is the engine's own figure, None when it has none.
+
+    `before`: of a query that waits for a place, how many will be given one before it.
+    """
 
     percent: float | None
     rows: int
     elapsed_seconds: float
     stage: Stage
+    before: int | None = None
 
 
 CutBy = Literal["rows", "bytes"]

@@ -186,8 +186,10 @@ class PooledEngine(ABC):
         def tell(percent: float | None, rows: int, stage: Stage) -> None:
             report(Progress(percent, rows, time.monotonic() - began, stage))
 
-        tell(None, 0, "waiting")
-        fetched = await self._pool.run(order, tell, on_stopped)
+        def moved(before: int | None) -> None:
+            report(Progress(None, 0, time.monotonic() - began, "waiting", before))
+
+        fetched = await self._pool.run(order, tell, on_stopped, moved)
         return QueryResult(
             columns=fetched.columns,
             row_count=fetched.row_count,
