@@ -17,6 +17,7 @@ from awhile import Handle, OnInput, RemoteServer, Tasks, connect
 from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.mcp_server.build import build_server
+from awhile.ask.results import Results
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.translators.contract import Translator
@@ -92,7 +93,7 @@ async def serving(
         if isinstance(database, Path)
         else database,
         translator=translator or BuiltInTranslator(),
-        results=folder / "results",
+        results=Results.in_folder(folder / "results"),
         budget=budget or Budget(),
         database_name="the sample",
         today=lambda: TODAY,

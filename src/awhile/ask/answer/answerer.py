@@ -18,6 +18,7 @@ from awhile.ask.answer.choosing import NobodyToAsk, NotAnswered, ToChange, ToCho
 from awhile.ask.answer.deadline import Deadline
 from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
 from awhile.ask.answer.statements import Decision, Statement, Statements
+from awhile.ask.engines.errors import EngineError
 from awhile.ask.engines.parameters import typed
 from awhile.ask.translators.contract import Identified, QuestionBack, Refusal, Sql
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from awhile.ask.answer.choosing import Person
     from awhile.ask.engines.contract import Budget, Engine, Estimate, OnStopped, Progress
     from awhile.ask.engines.parameters import Scalar
-    from awhile.ask.results.folder import ResultFolder
+    from awhile.ask.results.results import Results
     from awhile.ask.translators.contract import Translation, Translator
 
 RUN, NARROW, LEAVE = "Run it", "Narrow it", "Don't run it"
@@ -95,7 +96,7 @@ class Answerer:
         engine: Engine,
         translator: Translator,
         *,
-        results: ResultFolder,
+        results: Results,
         statements: Statements,
         budget: Budget,
         today: Callable[[], date],
@@ -185,18 +186,18 @@ class Answerer:
     async def _run(
         self, statement: Statement, request: Request, deadline: Deadline
     ) -> Answered | CostBack | NotRun | _Changed:
-        self._statements.save(request.run_id, statement)
+        await self._save(request, statement)
         values = typed(statement.parameters)
         self._engine.check(statement.sql, values)
         estimate = await self._estimated(statement, values, request, deadline)
         if estimate is not None:
             statement = replace(statement, estimate=estimate)
-            self._statements.save(request.run_id, statement)
+            await self._save(request, statement)
             came_to = await self._decided(statement, estimate, request)
             if not isinstance(came_to, Statement):
                 return came_to
             statement = came_to
-            self._statements.save(request.run_id, statement)
+            await self._save(request, statement)
         with deadline.spent():
             result = await self._engine.run(
                 statement.sql,
@@ -207,8 +208,14 @@ class Answerer:
                 parameters=values,
                 principal=request.principal,
             )
-        kept = self._results.keep(request.run_id, result.path)
-        return Answered(statement, replace(result, path=kept))
+        try:
+            await self._results.keep(request.run_id, result.path)
+        except OSError as error:
+            raise EngineError(f"The query ended, but its rows were not kept. {error}") from error
+        return Answered(statement, result)
+
+    async def _save(self, request: Request, statement: Statement) -> None:
+        await anyio.to_thread.run_sync(self._statements.save, request.run_id, statement)
 
     async def _estimated(
         self,

@@ -7,12 +7,15 @@ Kept beside the run's statement and gone with it. One small JSON file for each r
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from awhile.ask.results.storage import name_of
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from awhile.ask.results.storage import Storage
+
+_SUFFIX = ".label"
 
 LONGEST_TITLE = 200
 """Characters of a title."""
@@ -30,41 +33,42 @@ class Label:
 
 
 class Labels:
-    """The labels in one folder, by run id."""
+    """The labels in one storage, by run id. Its methods may block."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / "labels"
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
 
     def save(self, run_id: str, label: Label) -> None:
         """Keep a label; the file appears whole or not at all."""
-        path = self._path(run_id)
         if label == Label():
-            path.unlink(missing_ok=True)
+            self.delete(run_id)
             return
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = path.with_suffix(".tmp")
-        draft.write_text(json.dumps(asdict(label), ensure_ascii=False), encoding="utf-8")
-        os.replace(draft, path)  # noqa: PTH105 - atomic also where the target exists
+        content = json.dumps(asdict(label), ensure_ascii=False).encode()
+        self._storage.write(name_of(run_id, _SUFFIX), content)
 
     def load(self, run_id: str) -> Label:
         """The label of a run."""
-        try:
-            return Label(**json.loads(self._path(run_id).read_text(encoding="utf-8")))
-        except (FileNotFoundError, json.JSONDecodeError):
-            return Label()
+        return _read(self._storage.read([name_of(run_id, _SUFFIX)]).get(f"{run_id}{_SUFFIX}"))
+
+    def load_all(self) -> dict[str, Label]:
+        """The labels of all runs that have any."""
+        found = self._storage.read(self._storage.names(_SUFFIX))
+        return {name.removesuffix(_SUFFIX): _read(content) for name, content in found.items()}
 
     def delete(self, run_id: str) -> None:
         """Forget a label; nothing happens if there is none."""
-        self._path(run_id).unlink(missing_ok=True)
+        self._storage.delete(name_of(run_id, _SUFFIX))
 
     def run_ids(self) -> list[str]:
         """The runs that have a label."""
-        return [path.stem for path in self._folder.glob("*.json")]
+        return [name.removesuffix(_SUFFIX) for name in self._storage.names(_SUFFIX)]
 
-    def _path(self, run_id: str) -> Path:
-        if not run_id.isalnum():  # ids are hexadecimal; this is what keeps a path from escaping
-            raise ValueError(f"{run_id!r} is no run id")
-        return self._folder / f"{run_id}.json"
+
+def _read(content: bytes | None) -> Label:
+    try:
+        return Label() if content is None else Label(**json.loads(content))
+    except json.JSONDecodeError:
+        return Label()
 
 
 __all__ = ["LONGEST_TITLE", "Label", "Labels"]

@@ -7,16 +7,19 @@ answer can be explained long after. One small JSON file a run (source: ours).
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from awhile.ask.engines.contract import Estimate
+from awhile.ask.results.storage import name_of
 from awhile.ask.translators.contract import Meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Mapping
+
+    from awhile.ask.results.storage import Storage
+
+_SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,42 +59,44 @@ _NAMES = frozenset(one.name for one in fields(Statement))
 
 
 class Statements:
-    """The statements in one folder, by run id."""
+    """The statements in one storage, by run id. Its methods may block."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
 
     def save(self, run_id: str, statement: Statement) -> None:
         """Keep a statement; the file appears whole or not at all."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = self._path(run_id)
-        draft = path.with_suffix(".tmp")
-        draft.write_text(json.dumps(asdict(statement), ensure_ascii=False), encoding="utf-8")
-        os.replace(draft, path)  # noqa: PTH105 - atomic also where the target exists
+        content = json.dumps(asdict(statement), ensure_ascii=False).encode()
+        self._storage.write(name_of(run_id, _SUFFIX), content)
 
     def load(self, run_id: str) -> Statement | None:
         """The statement of a run, or None where none was kept (it was refused, or deleted)."""
-        try:
-            kept: dict[str, Any] = json.loads(self._path(run_id).read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError):
-            return None
-        # What a later version of this program wrote may have more to it.
-        known = {name: value for name, value in kept.items() if name in _NAMES}
-        known["meanings"] = tuple(Meaning(**one) for one in known.get("meanings", ()))
-        known["decisions"] = tuple(Decision(**one) for one in known.get("decisions", ()))
-        if known.get("estimate") is not None:
-            known["estimate"] = Estimate(**known["estimate"])
-        return Statement(**known)
+        return self.load_all([run_id]).get(run_id)
+
+    def load_all(self, run_ids: Collection[str]) -> dict[str, Statement]:
+        """The statements there are of these runs."""
+        found = self._storage.read([name_of(run_id, _SUFFIX) for run_id in run_ids])
+        read = {name.removesuffix(_SUFFIX): _read(content) for name, content in found.items()}
+        return {run_id: statement for run_id, statement in read.items() if statement is not None}
 
     def delete(self, run_id: str) -> None:
         """Forget a statement; nothing happens if there is none."""
-        self._path(run_id).unlink(missing_ok=True)
+        self._storage.delete(name_of(run_id, _SUFFIX))
 
     def run_ids(self) -> list[str]:
         """The runs whose statements are kept."""
-        return [path.stem for path in self._folder.glob("*.json")]
+        return [name.removesuffix(_SUFFIX) for name in self._storage.names(_SUFFIX)]
 
-    def _path(self, run_id: str) -> Path:
-        if not run_id.isalnum():  # ids are hexadecimal; this is what keeps a path from escaping
-            raise ValueError(f"{run_id!r} is no run id")
-        return self._folder / f"{run_id}.json"
+
+def _read(content: bytes) -> Statement | None:
+    try:
+        kept: dict[str, Any] = json.loads(content)
+    except json.JSONDecodeError:
+        return None
+    # What a later version of this program wrote may have more to it.
+    known = {name: value for name, value in kept.items() if name in _NAMES}
+    known["meanings"] = tuple(Meaning(**one) for one in known.get("meanings", ()))
+    known["decisions"] = tuple(Decision(**one) for one in known.get("decisions", ()))
+    if known.get("estimate") is not None:
+        known["estimate"] = Estimate(**known["estimate"])
+    return Statement(**known)

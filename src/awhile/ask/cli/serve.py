@@ -18,6 +18,7 @@ from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.open import name_of, open_engine
 from awhile.ask.mcp_server.build import build_server
+from awhile.ask.results import Results
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.cli.deploy import operating_of
@@ -102,7 +103,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             tasks=tasks,
             engine=engine,
             translator=BuiltInTranslator(),
-            results=folder.results,
+            results=Results.in_folder(folder.results),
             budget=Budget(
                 rows=settings.row_budget,
                 bytes=settings.byte_budget_mb * MEGABYTE,

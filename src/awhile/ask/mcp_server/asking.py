@@ -16,7 +16,6 @@ from awhile.ask.engines.errors import EngineError, QueryError
 from awhile.ask.mcp_server import model, shapes
 from awhile.ask.mcp_server.arguments import ConfirmCost, Parameters, Question, RequestKey, Sql
 from awhile.ask.mcp_server.choosing import Caller
-from awhile.ask.results.pages import page
 from awhile.ask.translators.contract import QuestionBack, Refusal
 from awhile.runtime.run import Run
 from awhile.tasks import StoppedHow
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from awhile.ask.answer.answerer import Answerer
     from awhile.ask.answer.statements import Statement, Statements
     from awhile.ask.engines.contract import Engine
+    from awhile.ask.results.results import Results
 
 __all__ = ["QUERY_TOOLS", "add_asking"]
 
@@ -51,6 +51,7 @@ def add_asking(
     answerer: Answerer,
     engine: Engine,
     statements: Statements,
+    results: Results,
 ) -> None:
     """Add them to a server; ``query`` makes a function a task tool."""
 
@@ -102,12 +103,11 @@ def add_asking(
                 text = cost_text(estimate, limit, engine.capabilities.name)
                 return shapes.cost_back(run_id, tool, came_to, text)
             case Answered():
-                path = came_to.result.path
-                first = await anyio.to_thread.run_sync(page, path, 0, FIRST_ROWS, None)
+                first = await results.page(run_id, 0, FIRST_ROWS)
                 return shapes.answered(run_id, came_to, first)
 
     async def failed(run_id: str, question: str | None, error: EngineError) -> CallToolResult:
-        statement = statements.load(run_id)
+        statement = await anyio.to_thread.run_sync(statements.load, run_id)
         found = await _hints(engine, statement, error)
         return shapes.failed(run_id, question, statement, error, found)
 

@@ -8,35 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from awhile.ask.answer.answerer import Answerer
-from awhile.ask.answer.labels import Labels
+from awhile.ask.answer.labels import Label, Labels
 from awhile.ask.answer.statements import Statements
 from awhile.ask.engines.contract import Budget, Engine
-from awhile.ask.mcp_server import model, shapes
+from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.asking import QUERY_TOOLS, add_asking
 from awhile.ask.mcp_server.describing import add_describing
 from awhile.ask.mcp_server.explaining import add_explaining
 from awhile.ask.mcp_server.keeping import add_keeping
 from awhile.ask.mcp_server.listed import listed
 from awhile.ask.mcp_server.outcomes import Outcomes
-from awhile.ask.results.folder import ResultFolder
-from awhile.ask.results.pages import page
+from awhile.ask.mcp_server.reading import Rows, add_reading
+from awhile.ask.mcp_server.sweeping import sweep
+from awhile.ask.results.results import Results
 from awhile.ask.translators.contract import Translator
 from awhile.server.tasks import Tasks
-from awhile.tasks import Status
 from awhile.tasks.record import DEFAULT_KEEP_MS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from datetime import date
-    from pathlib import Path
 
-
-SWEEP_SECONDS = 600.0
-"""How often results are deleted whose task is gone."""
 
 INSTRUCTIONS = """\
 Ask questions about one database and get exact tables. `ask` takes a question in plain language,
@@ -51,7 +46,7 @@ def build_server(
     tasks: Tasks,
     engine: Engine,
     translator: Translator,
-    results: Path,
+    results: Results,
     budget: Budget,
     database_name: str,
     today: Callable[[], date],
@@ -66,7 +61,7 @@ def build_server(
         tasks: where runs are kept.
         engine: the database; opened when the server starts, closed when it stops.
         translator: turns questions into SQL.
-        results: the folder for results and statements.
+        results: where results are kept, and statements and labels beside them.
         budget: how much of a result is read, and how long a query may take.
         database_name: what to call the database to a person.
         today: the day that words such as "last month" are relative to.
@@ -76,14 +71,13 @@ def build_server(
         ask_above_cost: above which estimated cost a person is asked before a query runs; None:
             never (`Answerer`).
     """
-    kept = ResultFolder(results)
-    statements = Statements(results)
-    labels = Labels(results)
+    statements = Statements(results.storage)
+    labels = Labels(results.storage)
     outcomes = Outcomes()
     answerer = Answerer(
         engine,
         translator,
-        results=kept,
+        results=results,
         statements=statements,
         budget=budget,
         today=today,
@@ -96,7 +90,7 @@ def build_server(
         await engine.open()
         try:
             async with anyio.create_task_group() as beside:
-                beside.start_soon(_sweep, tasks, kept, statements, labels)
+                beside.start_soon(sweep, tasks, results, statements, labels)
                 yield {}
                 beside.cancel_scope.cancel()
         finally:
@@ -119,39 +113,12 @@ def build_server(
         asks_by_answer=False,  # what it would ask is its result, which a model can act on at once
     )
 
-    add_asking(mcp, query, answerer=answerer, engine=engine, statements=statements)
+    add_asking(mcp, query, answerer=answerer, engine=engine, statements=statements, results=results)
 
     add_describing(mcp, engine=engine, database_name=database_name, ask_above_cost=ask_above_cost)
     add_explaining(mcp, tasks=tasks, tools=QUERY_TOOLS, statements=statements)
 
-    @mcp.tool()
-    async def result_rows(
-        run_id: Annotated[str, Field(description="The run whose result to read.")],
-        ctx: Context[Any, Any],
-        offset: Annotated[int, Field(ge=0, description="How many rows to skip.")] = 0,
-        limit: Annotated[int, Field(ge=1, le=1000, description="How many rows to return.")] = 200,
-        sort_column: Annotated[
-            int | None, Field(ge=0, description="Sort by this column, counted from 0.")
-        ] = None,
-        descending: bool = False,
-    ) -> model.RowsModel:
-        """A page of a finished run's rows, optionally sorted. Cells are text, exact."""
-        record = await tasks.mine(ctx, run_id)
-        if record is None or record.tool not in QUERY_TOOLS:
-            raise ToolError(
-                "There is no such run of yours. It may have expired; list_runs shows those kept."
-            )
-        if record.status is not Status.COMPLETED:
-            raise ToolError(
-                f"This run has no rows: it is {record.status.value!r} "
-                f"({record.status_message or 'no more is known'})."
-            )
-        path = kept.path(run_id)
-        if not await anyio.Path(path).exists():
-            raise ToolError("This run ended without rows, or they were deleted; ask again.")
-        sort = None if sort_column is None else (sort_column, descending)
-        read = await anyio.to_thread.run_sync(page, path, offset, limit, sort)
-        return shapes.rows(read, offset=offset)
+    add_reading(mcp, tasks=tasks, rows=Rows(results, QUERY_TOOLS))
 
     @mcp.tool()
     async def list_runs(
@@ -166,12 +133,15 @@ def build_server(
             ctx, tools=QUERY_TOOLS, after_rev=after_rev, limit=limit, detail="brief"
         )
         came_to = await outcomes.of(records, tasks.store)
+        ids = [one.task_id for one in records]
+        known = await anyio.to_thread.run_sync(statements.load_all, ids)
+        labelled = await anyio.to_thread.run_sync(labels.load_all)
         return model.RunsModel(
             runs=[
                 listed(
                     one,
-                    statements.load(one.task_id),
-                    labels.load(one.task_id),
+                    known.get(one.task_id),
+                    labelled.get(one.task_id, Label()),
                     came_to.get(one.task_id),
                 )
                 for one in records
@@ -181,14 +151,3 @@ def build_server(
     add_keeping(mcp, tasks=tasks, tools=QUERY_TOOLS, statements=statements, labels=labels)
 
     return mcp
-
-
-async def _sweep(tasks: Tasks, kept: ResultFolder, statements: Statements, labels: Labels) -> None:
-    """Delete results, statements and labels whose task is gone."""
-    while True:
-        await anyio.sleep(SWEEP_SECONDS)
-        for run_id in {*statements.run_ids(), *labels.run_ids()}:
-            if await tasks.store.get(run_id) is None:
-                kept.delete(run_id)
-                labels.delete(run_id)
-                statements.delete(run_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
@@ -35,7 +36,7 @@ def add_explaining(
             raise ToolError(
                 "There is no such run of yours. It may have expired; list_runs shows those kept."
             )
-        return _explanation(record, statements.load(run_id))
+        return _explanation(record, await anyio.to_thread.run_sync(statements.load, run_id))
 
 
 def _explanation(record: TaskRecord, statement: Statement | None) -> model.ExplanationModel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
@@ -61,15 +62,16 @@ def add_keeping(
         What is left out stays as it is.
         """
         record = await own(ctx, run_id)
-        label = labels.load(run_id)
+        label = await anyio.to_thread.run_sync(labels.load, run_id)
         if title is not None:
             label = replace(label, title=title.strip() or None)
         if pinned is not None:
             label = replace(label, pinned=pinned)
         if stop_when_left is not None:
             label = replace(label, stop_when_left=stop_when_left)
-        labels.save(run_id, label)
-        return listed(record, statements.load(run_id), label, outcome_of(record))
+        await anyio.to_thread.run_sync(labels.save, run_id, label)
+        statement = await anyio.to_thread.run_sync(statements.load, run_id)
+        return listed(record, statement, label, outcome_of(record))
 
     @mcp.tool()
     async def run_history(run_id: RunId, ctx: Context[Any, Any]) -> model.HistoryModel:

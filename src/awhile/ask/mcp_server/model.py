@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from awhile.ask.results.comparing import Operator
 from awhile.ask.schema import ColumnKind
 
 LONGEST_QUESTION = 4_000
@@ -190,14 +191,25 @@ class ExplanationModel(BaseModel):
     elapsed_seconds: float | None = None
 
 
+class FilterModel(BaseModel):
+    """A condition on one column. NULL meets `is null` alone."""
+
+    column: int = Field(ge=0, description="The column, counted from 0.")
+    operator: Operator = Field(
+        description="`contains` looks for a text in the cell, upper and lower case alike."
+    )
+    value: str | None = Field(default=None, max_length=100_000, description="As a cell has it.")
+
+
 class RowsModel(BaseModel):
     """One page of a finished run's rows."""
 
     columns: list[ColumnModel]
     rows: list[list[str | None]]
     offset: int
-    row_count: int
-    truncated: bool
+    row_count: int = Field(description="Of the whole result.")
+    matching_rows: int = Field(description="How many of them meet the filters; all without any.")
+    truncated: bool = Field(description="Whether the query had more rows than were read.")
 
 
 class TableColumnModel(BaseModel):

@@ -157,6 +157,7 @@ def rows(read: Page, *, offset: int) -> model.RowsModel:
         rows=[list(row) for row in read.rows],
         offset=offset,
         row_count=read.row_count,
+        matching_rows=read.matching_rows,
         truncated=read.truncated,
     )
 

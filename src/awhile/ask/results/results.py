@@ -15,7 +15,7 @@ import anyio.to_thread
 from awhile.ask.results.cache import Cache
 from awhile.ask.results.pages import Page, page
 from awhile.ask.results.ranged import RangedFile
-from awhile.ask.results.storage import Folder, Found, Storage
+from awhile.ask.results.storage import Folder, Found, Storage, name_of
 from awhile.ask.results.stored import Source, Stored
 from awhile.ask.results.views import Stop, Stopped, View, write_view
 
@@ -58,6 +58,11 @@ class Results:
         self._views = anyio.Semaphore(_VIEWS_AT_ONCE)
         self._locks: dict[str, _Lock] = {}
 
+    @property
+    def storage(self) -> Storage:
+        """Where they are, for what is noted beside them."""
+        return self._storage
+
     @classmethod
     def in_folder(cls, folder: Path) -> Results:
         """Results in one folder of this machine, with their copies in a hidden one inside."""
@@ -76,7 +81,14 @@ class Results:
 
         Cancelled, it is not kept. Raises `OSError` where the storage does not do it.
         """
-        await _stoppable(lambda stop: self._storage.keep(_name(run_id), draft, stop.check))
+
+        def keep(stop: Stop) -> None:
+            try:
+                self._storage.keep(_name(run_id), draft, stop.check)
+            finally:
+                draft.unlink(missing_ok=True)
+
+        await _stoppable(keep)
 
     async def page(self, run_id: str, offset: int, limit: int, view: View = _WHOLE) -> Page:
         """Rows of a result, or of a view of it.
@@ -205,7 +217,4 @@ async def _stoppable(work: Callable[[Stop], _T]) -> _T:
 
 
 def _name(run_id: str) -> str:
-    # Ids are letters and digits; anything else could name a file somewhere else.
-    if not run_id.isalnum():
-        raise ValueError(f"{run_id!r} is no run id; ids are letters and digits")
-    return f"{run_id}{_SUFFIX}"
+    return name_of(run_id, _SUFFIX)

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from awhile.errors import SettingsError
 
-__all__ = ["Check", "Folder", "Found", "Storage", "open_storage"]
+__all__ = ["Check", "Folder", "Found", "Storage", "name_of", "open_storage"]
 
 Check = Callable[[], None]
 """Called now and then by what takes long; raises when it is to stop."""
@@ -140,6 +140,14 @@ class Folder:
     def _made(self) -> Path:
         self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._path
+
+
+def name_of(run_id: str, suffix: str) -> str:
+    """What a run's file of one kind is called. Raises `ValueError` for what is no run id."""
+    # Ids are letters and digits; anything else could name a file somewhere else.
+    if not run_id.isalnum():
+        raise ValueError(f"{run_id!r} is no run id; ids are letters and digits")
+    return f"{run_id}{suffix}"
 
 
 def open_storage(where: str | Path, drafts: Path) -> Storage:

@@ -1,0 +1,103 @@
+"""Reading the rows of finished runs: who may, and the tool that gives a page of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from awhile.ask.mcp_server import model, shapes
+from awhile.ask.results.views import Filter, Sort, View
+from awhile.tasks import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from awhile.ask.results.results import Results
+    from awhile.server.tasks import Tasks
+    from awhile.tasks import TaskRecord
+
+__all__ = ["NoRows", "Rows", "add_reading", "view_of"]
+
+NOT_YOURS = "There is no such run of yours. It may have expired; list_runs shows those kept."
+"""For an unknown run and for somebody else's: nobody learns which of the two it is."""
+
+NONE_KEPT = "This run ended without rows, or they were deleted; ask again."
+
+
+class NoRows(Exception):
+    """There are no rows to be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of runs, for those whose runs they are.
+
+    Args:
+        results: all of them.
+        tools: the tools whose tasks are runs.
+    """
+
+    results: Results
+    tools: Collection[str]
+
+    def check(self, record: TaskRecord | None) -> None:
+        """Raise `NoRows` unless the caller's run of that record has rows, or may have them."""
+        if record is None or record.tool not in self.tools:
+            raise NoRows(NOT_YOURS)
+        if record.status is not Status.COMPLETED:
+            raise NoRows(
+                f"This run has no rows: it is {record.status.value!r} "
+                f"({record.status_message or 'no more is known'})."
+            )
+
+
+def view_of(
+    filters: Sequence[model.FilterModel], sort_column: int | None, descending: bool
+) -> View:
+    """What was asked for, as the results have it."""
+    return View(
+        None if sort_column is None else Sort(sort_column, descending),
+        tuple(Filter(one.column, one.operator, one.value) for one in filters),
+    )
+
+
+def add_reading(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
+    """Add the tool to a server."""
+
+    @mcp.tool()
+    async def result_rows(
+        run_id: Annotated[str, Field(description="The run whose result to read.")],
+        ctx: Context[Any, Any],
+        offset: Annotated[int, Field(ge=0, description="How many rows to skip.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=1000, description="How many rows to return.")] = 200,
+        sort_column: Annotated[
+            int | None, Field(ge=0, description="Sort by this column, counted from 0.")
+        ] = None,
+        descending: bool = False,
+        filters: Annotated[
+            list[model.FilterModel] | None,
+            Field(max_length=20, description="Only rows that meet all of these."),
+        ] = None,
+    ) -> model.RowsModel:
+        """A page of a finished run's rows, optionally filtered and sorted. Cells are text, exact.
+
+        Numbers are compared as numbers, with all their digits; dates and times as such; everything
+        else as its exact text.
+        """
+        view = view_of(filters or [], sort_column, descending)
+        try:
+            rows.check(await tasks.mine(ctx, run_id))
+            read = await rows.results.page(run_id, offset, limit, view)
+        except NoRows as why:
+            raise ToolError(str(why)) from None
+        except FileNotFoundError:
+            raise ToolError(NONE_KEPT) from None
+        except (IndexError, ValueError) as why:
+            raise ToolError(f"The rows were not filtered or sorted: {why}.") from None
+        except OSError as broken:
+            raise ToolError(str(broken)) from None
+        return shapes.rows(read, offset=offset)

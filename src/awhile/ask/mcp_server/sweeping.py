@@ -1,0 +1,53 @@
+"""Deleting what is kept of runs whose task is gone."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+
+if TYPE_CHECKING:
+    from awhile.ask.answer.labels import Labels
+    from awhile.ask.answer.statements import Statements
+    from awhile.ask.results.results import Results
+    from awhile.server.tasks import Tasks
+
+__all__ = ["SWEEP_SECONDS", "sweep", "sweep_once"]
+
+SWEEP_SECONDS = 600.0
+"""How often that is done."""
+
+logger = logging.getLogger(__name__)
+
+
+async def sweep(tasks: Tasks, results: Results, statements: Statements, labels: Labels) -> None:
+    """Sweep now and then, until cancelled. A storage that fails is tried again next time."""
+    while True:
+        await anyio.sleep(SWEEP_SECONDS)
+        try:
+            await sweep_once(tasks, results, statements, labels)
+        except OSError as broken:
+            logger.warning("Old results were not swept: %s", broken)
+
+
+async def sweep_once(
+    tasks: Tasks, results: Results, statements: Statements, labels: Labels
+) -> None:
+    """Delete results, statements and labels whose task is gone, and what crashes left behind."""
+    known = {
+        *await anyio.to_thread.run_sync(statements.run_ids),
+        *await anyio.to_thread.run_sync(labels.run_ids),
+        *await results.run_ids(),
+    }
+    gone = [run_id for run_id in known if await tasks.store.get(run_id) is None]
+
+    def forget() -> None:
+        for run_id in gone:
+            labels.delete(run_id)
+            statements.delete(run_id)
+
+    await results.delete(gone)
+    await anyio.to_thread.run_sync(forget)
+    await results.tidy()
