@@ -1,22 +1,28 @@
 import type { ReactNode } from 'react'
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 
-import { AskBox } from './AskBox.tsx'
+import { AskBox } from './asking/AskBox.tsx'
+import { FrontPage } from './asking/FrontPage.tsx'
+import { SupersedeDialog } from './asking/SupersedeDialog.tsx'
 import { timeOfDay, useNow } from './clock.ts'
-import { FrontPage } from './FrontPage.tsx'
-import { Inbox } from './Inbox.tsx'
+import { LiveRegion } from './comfort/LiveRegion.tsx'
+import { Failing } from './Failing.tsx'
+import { Inbox } from './inbox/Inbox.tsx'
 import { Link } from './Link.tsx'
 import { useLive } from './live.ts'
-import { LiveRegion } from './LiveRegion.tsx'
-import { useRunId } from './path.ts'
-import { RunView } from './RunView.tsx'
+import { runIn, usePath } from './path.ts'
+import { RunView } from './run/RunView.tsx'
 import { connection } from './words.ts'
+
+const SqlPage = lazy(() => import('./asking/SqlPage.tsx'))
 
 export function App(): ReactNode {
   const live = useLive()
   const now = useNow()
-  const runId = useRunId()
-  const askBox = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
+  const path = usePath()
+  const runId = runIn(path)
+  const askBox = useRef<HTMLInputElement>(null)
+  const stopButton = useRef<HTMLButtonElement>(null)
   const silent = live.heardAt === null ? null : Math.max(0, now - live.heardAt) / 1000
   const link = connection(live.stream, silent, live.server, timeOfDay)
 
@@ -33,7 +39,7 @@ export function App(): ReactNode {
   }, [])
 
   return (
-    <div className={runId === null ? 'page at-front' : 'page at-run'}>
+    <div className={path === '/' ? 'page at-front' : 'page at-run'}>
       <header>
         <Link to="/" className="name">
           awhile
@@ -45,12 +51,19 @@ export function App(): ReactNode {
       </header>
       <Inbox current={runId} fresh={link.current} />
       <main>
-        {runId === null ? (
-          <FrontPage />
-        ) : (
-          <RunView key={runId} id={runId} fresh={link.current} />
-        )}
+        <Failing key={path}>
+          {runId !== null ? (
+            <RunView key={runId} id={runId} fresh={link.current} stopButton={stopButton} />
+          ) : path === '/sql' ? (
+            <Suspense fallback={<p className="dim">Opening…</p>}>
+              <SqlPage />
+            </Suspense>
+          ) : (
+            <FrontPage />
+          )}
+        </Failing>
       </main>
+      <SupersedeDialog />
       <LiveRegion fresh={link.current} />
     </div>
   )

@@ -1,6 +1,7 @@
 // The page backend's HTTP interface, all of it.
 
-import type { Database, Rows, Run, RunDetail } from './types.ts'
+import type { View } from './result/view.ts'
+import type { AnswerContent, Check, Database, History, Parameters, Rows, Run, RunDetail } from './types.ts'
 
 /** The backend said no, or could not be reached (`status` 0). */
 export class ApiError extends Error {
@@ -32,24 +33,67 @@ async function request<T>(path: string, init?: RequestInit): Promise<T> {
   return body as T
 }
 
-function post<T>(path: string, body: object): Promise<T> {
+function post<T>(path: string, body: object, signal: AbortSignal | null = null): Promise<T> {
   return request<T>(path, {
     method: 'POST',
+    signal,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
 }
 
-export type Asked = { question: string } | { sql: string }
+export type Asked = { question: string } | { sql: string; parameters: Parameters }
+
+export interface Started {
+  run: Run
+  /** The very same was running already, so it was not started again. */
+  attached: boolean
+  /** What became of stopping the version before; null if there was nothing to stop. */
+  superseded: 'stop_asked' | 'not_sent' | 'unknown' | null
+}
+
+export interface StartOptions {
+  /** Start it even if the very same is running. */
+  anew?: boolean
+  /** The run whose edited version this is: it is stopped once this one is started. */
+  supersedes?: string
+  /** Run it however expensive it is expected to be. */
+  confirm_cost?: boolean
+}
 
 /** Starts a run, or finds the one this key already started. */
-export function startRun(what: Asked, requestKey: string): Promise<{ run: Run }> {
-  return post('/api/runs', { ...what, request_key: requestKey })
+export function startRun(what: Asked, requestKey: string, options: StartOptions = {}): Promise<Started> {
+  return post('/api/runs', { ...what, ...options, request_key: requestKey })
 }
 
 /** Resolves once the server has taken the request to stop; whether it stopped is told by the run. */
 export function stopRun(id: string): Promise<{ run: Run }> {
   return post(`/api/runs/${encodeURIComponent(id)}/cancel`, {})
+}
+
+/** Whether a text may run, what is wrong with it, and what it would cost; nothing is run. */
+export function checkSql(sql: string, parameters: Parameters, signal: AbortSignal): Promise<Check> {
+  return post('/api/check', { sql, parameters }, signal)
+}
+
+/** Accepts a question of the run with an answer, or declines it; declining is not stopping. */
+export function answerRun(
+  id: string,
+  key: string,
+  answer: { action: 'accept'; content: AnswerContent } | { action: 'decline' },
+): Promise<{ run: Run }> {
+  return post(`/api/runs/${encodeURIComponent(id)}/answer`, { key, ...answer })
+}
+
+/** What a person says of a run; what is left out stays as it is. */
+export type LabelChange = Partial<Pick<Run, 'title' | 'pinned' | 'stop_when_left'>>
+
+export function labelRun(id: string, label: LabelChange): Promise<{ run: Run }> {
+  return post(`/api/runs/${encodeURIComponent(id)}/label`, label)
+}
+
+export function fetchHistory(id: string): Promise<History> {
+  return request(`/api/runs/${encodeURIComponent(id)}/history`)
 }
 
 export function fetchRun(id: string): Promise<RunDetail> {
@@ -60,22 +104,13 @@ export function fetchDatabase(): Promise<Database> {
   return request('/api/database')
 }
 
-export interface Sort {
-  column: number
-  descending: boolean
-}
-
 export function fetchRows(
   id: string,
-  offset: number,
-  limit: number,
-  sort: Sort | null,
+  part: { offset: number; limit: number },
+  view: Pick<View, 'sort' | 'filters'>,
   signal: AbortSignal,
 ): Promise<Rows> {
-  const query = new URLSearchParams({ offset: String(offset), limit: String(limit) })
-  if (sort) {
-    query.set('sort', String(sort.column))
-    query.set('desc', String(sort.descending))
-  }
-  return request(`/api/runs/${encodeURIComponent(id)}/rows?${query}`, { signal })
+  const { offset, limit } = part
+  const { sort, filters } = view
+  return post(`/api/runs/${encodeURIComponent(id)}/rows`, { offset, limit, sort, filters }, signal)
 }

@@ -61,7 +61,14 @@ export function adopt(run: Run): void {
   set({ ...live, runs: new Map(live.runs).set(run.id, { ...run, seenAt: Date.now() }) })
 }
 
-function hear(told: Told, channel: BroadcastChannel, leading: boolean): void {
+let leading = false
+
+/** Whether this tab is the one that holds the stream. */
+export function isLeading(): boolean {
+  return leading
+}
+
+function hear(told: Told, channel: BroadcastChannel): void {
   switch (told.kind) {
     case 'sync':
       return set(apply(live, told.sync, told.at))
@@ -80,12 +87,11 @@ function hear(told: Told, channel: BroadcastChannel, leading: boolean): void {
 /** Joins the tabs of this browser; leads them when nobody else does. Called once. */
 export function goLive(): void {
   const channel = new BroadcastChannel('awhile')
-  let leading = false
   const tell = (told: Told): void => {
     channel.postMessage(told)
-    hear(told, channel, leading)
+    hear(told, channel)
   }
-  channel.onmessage = (event: MessageEvent<Told>) => hear(event.data, channel, leading)
+  channel.onmessage = (event: MessageEvent<Told>) => hear(event.data, channel)
   channel.postMessage({ kind: 'who' } satisfies Told)
   // Held until the tab goes away, on purpose: the promise never settles.
   void navigator.locks.request('awhile', () => {

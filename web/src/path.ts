@@ -1,12 +1,29 @@
-// Where the page is: `/` or `/t/{id}`. Two routes need no router.
+// Where the page is: `/`, `/sql` or `/t/{id}`, and how a result is looked at. No router needed.
 
 import { useSyncExternalStore } from 'react'
 
 const MOVED = 'awhile:moved'
 
-export function go(path: string): void {
-  if (path === location.pathname) return
-  history.pushState(null, '', path)
+/** What a page is told by the one that led to it; kept by the browser with the entry. */
+export interface Note {
+  /** The very same was running already, so it was not started again. */
+  attached?: boolean
+  /** What became of stopping the version before. */
+  superseded?: 'stop_asked' | 'not_sent' | 'unknown'
+  /** The version before. */
+  before?: string
+}
+
+export function go(path: string, note: Note | null = null): void {
+  if (path === location.pathname + location.search) return
+  history.pushState(note, '', path)
+  dispatchEvent(new Event(MOVED))
+}
+
+/** Changes how the page is looked at, without a new entry to come back to. */
+export function lookAt(search: URLSearchParams): void {
+  const query = search.toString()
+  history.replaceState(history.state, '', location.pathname + (query && `?${query}`))
   dispatchEvent(new Event(MOVED))
 }
 
@@ -23,9 +40,20 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The id of the run being looked at; null on the front page. */
-export function useRunId(): string | null {
-  const path = useSyncExternalStore(subscribe, () => location.pathname)
+export function usePath(): string {
+  return useSyncExternalStore(subscribe, () => location.pathname)
+}
+
+export function useSearch(): string {
+  return useSyncExternalStore(subscribe, () => location.search)
+}
+
+export function useNote(): Note | null {
+  return useSyncExternalStore(subscribe, () => history.state as Note | null)
+}
+
+/** The id of the run being looked at; null elsewhere. */
+export function runIn(path: string): string | null {
   const match = /^\/t\/([^/]+)$/.exec(path)
   return match?.[1] ? decodeURIComponent(match[1]) : null
 }

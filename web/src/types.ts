@@ -9,7 +9,7 @@ export type Status =
   | 'expired'
 
 /** What a completed run came to. */
-export type Outcome = 'table' | 'refusal' | 'question_back' | 'error'
+export type Outcome = 'table' | 'refusal' | 'question_back' | 'not_run' | 'error'
 
 /** One run: its facts, as last reported. Durations are seconds; instants ISO 8601. */
 export interface Run {
@@ -20,6 +20,8 @@ export interface Run {
   question: string | null
   /** Null until known; and in the stream of a finished question, whose result has it. */
   sql: string | null
+  /** The values of the SQL's `:names`, where it has any. */
+  parameters: Parameters | null
   /** What the question was taken to mean; told and left out like `sql`. */
   reading: string | null
   status: Status
@@ -40,6 +42,54 @@ export interface Run {
   stopped_how: string | null
   /** From the request to stop until the work had stopped. */
   stopped_after_seconds: number | null
+  /** Since something of the run last changed, as of the moment the backend sent this row. */
+  news_seconds: number
+  /** 0: nobody has begun it yet; more than 1: the process that ran it before was lost. */
+  attempt: number
+  /** What it asks now. */
+  inputs: Asking[]
+  /** What it asked before, with the answers as given. */
+  answers: Answer[]
+  /** What its owner calls it, in place of its question. */
+  title: string | null
+  pinned: boolean
+  /** Whether it is stopped once no page is open any more. */
+  stop_when_left: boolean
+}
+
+/** A value for a `:name`: JSON's own, or a text with its type. */
+export type ParameterValue = string | number | boolean | null | { type: string; value: string }
+export type Parameters = Record<string, ParameterValue>
+
+/** A question of the work to the person: `schema` is MCP's flat form of the answer. */
+export interface Asking {
+  key: string
+  message: string
+  schema: unknown
+  /** Where the answer is given on another page instead. */
+  url: string | null
+}
+
+export type AnswerContent = Record<string, string | number | boolean | string[] | null>
+
+export interface Answer {
+  question: string
+  action: string
+  content: AnswerContent | null
+  at: string
+}
+
+/** One thing that happened to a run; `said`: by the work, of itself. */
+export interface Step {
+  at: string
+  words: string
+  said: boolean
+}
+
+export interface History {
+  steps: Step[]
+  /** How many came before these. */
+  earlier: number
 }
 
 /** A run and when this browser heard of it (`Date.now()`), so that clocks tick without skew. */
@@ -77,26 +127,48 @@ export interface Refusal {
   measures?: string[]
 }
 
-/** One way to read the question: what to show, and what to ask instead. */
+/** One way to go on: what to show, and what to ask instead, or to confirm. */
 export interface Choice {
   label: string
-  question: string
+  question?: string | null
+  confirm_cost?: boolean | null
+}
+
+/** Why a query gave no result; `line` and `column` count from 1. */
+export interface Failure {
+  message: string
+  line?: number | null
+  column?: number | null
+  /** What to do about it. */
+  hints?: string[]
+}
+
+/** What is known of a SQL text before it runs. */
+export interface Check {
+  may_run: boolean
+  estimate: { rows: number; cost: number } | null
+  asks_first: boolean
+  error: Failure | null
 }
 
 export interface Result {
   run_id?: string
   question?: string | null
   sql?: string | null
+  parameters?: Parameters | null
   reading?: string | null
   meanings?: { words: string; meaning: string }[]
   columns?: Column[]
   row_count?: number
   truncated?: boolean
+  truncated_by?: 'rows' | 'bytes' | null
   rows?: Cell[][]
   elapsed_seconds?: number
   refusal?: Refusal
   question_back?: { text: string; choices: Choice[] }
-  error?: { message: string; line?: number | null; column?: number | null }
+  /** Why nothing was run, though nothing went wrong. */
+  not_run?: string | null
+  error?: Failure
 }
 
 export interface RunDetail {
@@ -111,16 +183,33 @@ export interface Rows {
   rows: Cell[][]
   offset: number
   row_count: number
+  /** How many meet the filters; all without any. */
+  matching_rows: number
   truncated: boolean
+}
+
+export interface TableColumn extends Column {
+  /** The family of the type, across databases. */
+  kind: 'integer' | 'number' | 'text' | 'date' | 'timestamp' | 'time' | 'boolean' | 'other'
+  comment: string | null
+  primary: boolean
+  /** The `table.column` it points at. */
+  references: string | null
+}
+
+export interface Table {
+  name: string
+  row_count: number | null
+  comment: string | null
+  columns: TableColumn[]
 }
 
 export interface Database {
   name: string
-  tables: {
-    name: string
-    row_count: number | null
-    comment: string | null
-    columns: Column[]
-  }[]
+  /** SQLGlot's name of the SQL it speaks. */
+  dialect: string
+  tables: Table[]
   examples: string[]
+  /** What is missing from the tables, and why. */
+  notes: string[]
 }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Facts, StopRequest } from './words.ts'
-import { connection, duration, elapsedInWords, rowsInWords, ticking, titleOf, wordsFor } from './words.ts'
+import {
+  connection, duration, elapsedInWords, lastNewsInWords, leftInWords, ordinal, rowsInWords, ticking, titleOf, wordsFor,
+} from './words.ts'
 
 const facts = (some: Partial<Facts>): Facts => ({
   status: 'working',
@@ -12,6 +14,7 @@ const facts = (some: Partial<Facts>): Facts => ({
   stopped_how: null,
   stopped_after_seconds: null,
   stopAskedSeconds: null,
+  attempt: 1,
   ...some,
 })
 const asked = { cancel_asked_at: '2026-11-01T10:00:00Z', stopAskedSeconds: 2 }
@@ -26,6 +29,14 @@ const STATES: [Partial<Facts>, StopRequest, string, string | null, boolean, bool
   [asked, 'not_sent', 'Stop requested', 'still running until the database confirms', false, false],
   [{ ...asked, stopAskedSeconds: 31 }, 'none', 'Not stopped yet', 'asked to stop 31 s ago, and the database has not confirmed it', false, false],
   [{ status: 'input_required' }, 'none', 'Needs your answer', null, false, true],
+  [{ status: 'input_required' }, 'not_sent', 'Needs your answer', 'request not sent; the query is unaffected', false, true],
+  [{ status: 'input_required', ...asked }, 'none', 'Stop requested', 'still running until the database confirms', false, false],
+  [{ attempt: 0 }, 'none', 'Waiting to start', null, false, true],
+  [{ attempt: 0, ...asked }, 'none', 'Stop requested', 'still running until the database confirms', false, false],
+  [{ attempt: 2 }, 'none', 'Running again', '2nd attempt', false, true],
+  [{ attempt: 3 }, 'not_sent', 'Running again', 'request not sent; the query is unaffected', false, true],
+  [{ attempt: 2, ...asked }, 'none', 'Stop requested', 'still running until the database confirms', false, false],
+  [{ attempt: 2, status: 'completed', outcome: 'table' }, 'none', 'Finished', null, true, false],
   [{ status: 'completed', outcome: 'table' }, 'none', 'Finished', null, true, false],
   [{ status: 'completed' }, 'not_sent', 'Finished', null, true, false],
   [{ status: 'completed', ...asked, outcome: 'table' }, 'none', 'Finished anyway', 'result kept', true, false],
@@ -33,13 +44,18 @@ const STATES: [Partial<Facts>, StopRequest, string, string | null, boolean, bool
   [{ status: 'completed', is_error: true, ...asked }, 'none', 'Failed after you asked to stop', null, true, false],
   [{ status: 'completed', outcome: 'refusal' }, 'none', 'Not answered', null, true, false],
   [{ status: 'completed', outcome: 'question_back' }, 'none', 'Asks you back', null, true, false],
+  [{ status: 'completed', outcome: 'not_run' }, 'none', 'Not run', null, true, false],
+  [{ status: 'completed', ...asked, outcome: 'not_run' }, 'none', 'Finished anyway', 'result kept', true, false],
   [{ status: 'failed' }, 'none', 'Failed', null, true, false],
   [{ status: 'failed', ...asked }, 'none', 'Failed after you asked to stop', null, true, false],
-  [{ status: 'cancelled', ...asked, stopped_how: 'engine_confirmed', stopped_after_seconds: 0.03 }, 'none', 'Cancelled', 'confirmed by the engine after 0.03 s', true, false],
-  [{ status: 'cancelled', ...asked, stopped_how: 'process_ended', stopped_after_seconds: 1.52 }, 'none', 'Cancelled', 'confirmed after 1.5 s: the process running it has ended', true, false],
-  [{ status: 'cancelled', ...asked, stopped_how: 'never_started', stopped_after_seconds: 0 }, 'none', 'Cancelled', 'it had not started', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'engine_confirmed', stopped_after_seconds: 0.03 }, 'none', 'Stopped', 'confirmed by the database after 0.03 s', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'process_ended', stopped_after_seconds: 1.52 }, 'none', 'Stopped', 'confirmed after 1.5 s: the process running it has ended', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'never_started', stopped_after_seconds: 0 }, 'none', 'Stopped', 'it had not started', true, false],
   [{ status: 'cancelled', ...asked, stopped_how: 'not_stopped' }, 'none', 'Not stopped yet', 'it could not be stopped and may still be having effects', true, false],
-  [{ status: 'cancelled' }, 'none', 'Cancelled', 'the server says so', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'coroutine_ended', stopped_after_seconds: 0.004 }, 'none', 'Stopped', 'confirmed after <0.01 s: the work has ended', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'thread_returned', stopped_after_seconds: 2 }, 'none', 'Stopped', 'confirmed after 2.0 s: the work has returned', true, false],
+  [{ status: 'cancelled', ...asked, stopped_how: 'worker_lost' }, 'none', 'Stopped', 'the process that ran it was already gone', true, false],
+  [{ status: 'cancelled' }, 'none', 'Stopped', 'the server says so', true, false],
   [{ status: 'expired' }, 'none', 'Expired', 'the server no longer keeps this run', true, false],
 ]
 
@@ -71,7 +87,7 @@ for (const [some, request, badge, sentence] of STALE) {
 test('no past tense is used while the work is running', () => {
   for (const [some, request] of STATES) {
     const words = wordsFor(facts(some), request)
-    if (!words.ended) assert.doesNotMatch(words.badge, /^(Cancelled|Stopped|Finished)/)
+    if (!words.ended) assert.doesNotMatch(words.badge, /^(Stopped|Finished|Failed)/)
   }
 })
 
@@ -113,10 +129,25 @@ test('rows say whether they are all', () => {
   assert.equal(rowsInWords(100000, true), 'First 100,000 rows of more')
 })
 
-test('a run without a question is titled by its SQL on one line', () => {
-  assert.equal(titleOf({ tool: 'run_sql', question: null, sql: 'SELECT\n  1' }), 'SELECT 1')
-  assert.equal(titleOf({ tool: 'run_sql', question: null, sql: null }), 'SQL query')
-  assert.equal(titleOf({ tool: 'ask', question: 'How many?', sql: 'SELECT 1' }), 'How many?')
+test('a run is titled by what its owner calls it, else its question, else its SQL on one line', () => {
+  const run = { title: null, question: null, sql: 'SELECT\n  1' }
+  assert.equal(titleOf(run), 'SELECT 1')
+  assert.equal(titleOf({ ...run, sql: null }), 'SQL query')
+  assert.equal(titleOf({ ...run, question: 'How many?' }), 'How many?')
+  assert.equal(titleOf({ title: 'Heads', question: 'How many?', sql: null }), 'Heads')
+})
+
+test('attempts are counted as people count', () => {
+  assert.deepEqual([1, 2, 3, 4, 11, 12, 13, 21, 102, 112].map(ordinal), [
+    '1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '112th',
+  ])
+})
+
+test('the age of the last news is told once it is old, and what is left only roughly', () => {
+  assert.deepEqual([0, 9.9, 10, 75].map(lastNewsInWords), [null, null, 'last news 10 s ago', 'last news 1 min 15 s ago'])
+  assert.deepEqual([1, 42, 200, 9000].map(leftInWords), [
+    'about 5 s left', 'about 40 s left', 'about 3 min left', 'about 3 h left',
+  ])
 })
 
 test('elapsed time stands still, and says so, when the page is out of date', () => {

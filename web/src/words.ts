@@ -21,7 +21,7 @@ export type StopRequest = 'none' | 'sending' | 'not_sent' | 'unknown'
 
 export type Facts = Pick<
   Run,
-  'status' | 'is_error' | 'outcome' | 'cancel_asked_at' | 'stopped_how' | 'stopped_after_seconds'
+  'status' | 'is_error' | 'outcome' | 'cancel_asked_at' | 'stopped_how' | 'stopped_after_seconds' | 'attempt'
 > & {
   /** How long ago the stop was asked, now. */
   stopAskedSeconds: number | null
@@ -49,7 +49,7 @@ const HOW: Record<string, (after: string) => string> = {
   never_started: () => 'it had not started',
   coroutine_ended: (after) => `confirmed${after}: the work has ended`,
   thread_returned: (after) => `confirmed${after}: the work has returned`,
-  engine_confirmed: (after) => `confirmed by the engine${after}`,
+  engine_confirmed: (after) => `confirmed by the database${after}`,
   process_ended: (after) => `confirmed${after}: the process running it has ended`,
   worker_lost: () => 'the process that ran it was already gone',
 }
@@ -91,7 +91,7 @@ const BADGES: Record<State, [string, Tone]> = {
   finished_anyway: ['Finished anyway', 'ok'],
   failed: ['Failed', 'bad'],
   failed_after_cancel: ['Failed after you asked to stop', 'bad'],
-  cancelled: ['Cancelled', 'dim'],
+  cancelled: ['Stopped', 'dim'],
   expired: ['Expired', 'dim'],
   unreachable: ['Unreachable', 'dim'],
 }
@@ -108,9 +108,9 @@ export function wordsFor(run: Facts, request: StopRequest = 'none', fresh = true
   const [badge, tone] = BADGES[state]
   const ended = run.status !== 'working' && run.status !== 'input_required'
   const words = { badge, tone, ended, sentence: sentenceFor(state, run, request) }
-  const answer = state === 'finished' ? withoutTable(run) : {}
+  const said = state === 'finished' ? withoutTable(run) : state === 'working' ? begun(run, words.sentence) : {}
   const waiting = !ended && run.cancel_asked_at === null
-  return { ...words, ...answer, canStop: waiting && request !== 'sending' }
+  return { ...words, ...said, canStop: waiting && request !== 'sending' }
 }
 
 function lastHeard(run: Facts): string {
@@ -144,8 +144,16 @@ function sentenceFor(state: State, run: Facts, request: StopRequest): string | n
   }
 }
 
+/** Work that nobody has begun yet, or that was begun again. */
+function begun(run: Facts, sentence: string | null): Partial<Words> {
+  if (run.attempt === 0) return { badge: 'Waiting to start', tone: 'dim' }
+  if (run.attempt === 1) return {}
+  return { badge: 'Running again', sentence: sentence ?? `${ordinal(run.attempt)} attempt` }
+}
+
 function withoutTable(run: Facts): Partial<Words> {
   if (run.outcome === 'refusal') return { badge: 'Not answered', tone: 'warn' }
+  if (run.outcome === 'not_run') return { badge: 'Not run', tone: 'dim' }
   return run.outcome === 'question_back' ? { badge: 'Asks you back', tone: 'warn' } : {}
 }
 
@@ -155,10 +163,32 @@ function cancelledBecause(run: Facts): string {
   return how ? how(seconds === null ? '' : ` after ${duration(seconds)}`) : 'the server says so'
 }
 
+/** 1st, 2nd, 3rd, 4th, … 11th, 12th, 13th, … 21st */
+export function ordinal(count: number): string {
+  const tens = Math.floor(count / 10) % 10
+  const endings: Record<number, string> = { 1: 'st', 2: 'nd', 3: 'rd' }
+  return `${count}${(tens === 1 ? undefined : endings[count % 10]) ?? 'th'}`
+}
+
+/** How old the last news of running work is; said once it is old enough to wonder. */
+export function lastNewsInWords(seconds: number): string | null {
+  return seconds < NEWS_AFTER_SECONDS ? null : `last news ${ticking(seconds)} ago`
+}
+
+/** What is left, where it can be told; in steps coarse enough to be true. */
+export function leftInWords(seconds: number): string {
+  if (seconds < 60) return `about ${Math.max(5, Math.round(seconds / 5) * 5)} s left`
+  if (seconds < 3600) return `about ${Math.round(seconds / 60)} min left`
+  return `about ${Math.round(seconds / 3600)} h left`
+}
+
 /** A run in the words of the live region: said once per change of state. */
 export function announcement(title: string, words: Words): string {
   return `${title}. ${words.badge}${words.sentence ? `: ${words.sentence}` : ''}`
 }
+
+/** How old news has to be to say so. */
+const NEWS_AFTER_SECONDS = 10
 
 export type Stream = 'connecting' | 'open' | 'broken' | 'locked'
 
@@ -203,9 +233,9 @@ export function connection(
   return { word: 'Live', tone: 'ok', current: true }
 }
 
-/** The title of a run: its question, or that it is SQL. */
-export function titleOf(run: Pick<Run, 'question' | 'sql' | 'tool'>): string {
-  return run.question ?? (run.sql ? oneLine(run.sql) : 'SQL query')
+/** The title of a run: what its owner calls it, its question, or its SQL. */
+export function titleOf(run: Pick<Run, 'title' | 'question' | 'sql'>): string {
+  return run.title ?? run.question ?? (run.sql ? oneLine(run.sql) : 'SQL query')
 }
 
 function oneLine(sql: string): string {

@@ -18,6 +18,7 @@ from awhile.ask.answer.statements import Statements
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.keeping import add_keeping
 from awhile.ask.mcp_server.listed import listed, outcome_of
+from awhile.ask.results.storage import Folder
 from awhile.server.http import serve_http
 
 FORM: dict[str, Any] = {
@@ -49,7 +50,7 @@ def build(store: str, go: anyio.Event, folder: Path | None = None) -> MCPServer[
     Its question waits until ``go`` is set. One that begins with "Form" or "Choice" asks back.
     """
     tasks = Tasks(store)
-    kept = folder or Path(tempfile.mkdtemp(prefix="awhile-questions-"))
+    kept = Folder(folder or Path(tempfile.mkdtemp(prefix="awhile-questions-")))
     labels = Labels(kept)
     mcp: MCPServer[Any] = MCPServer("questions", **tasks.install())
 

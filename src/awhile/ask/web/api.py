@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from starlette.routing import Route
 
-from awhile.ask.web.exchange import Refused, answered, number_in, object_in, read_body, text_in
+from awhile.ask.web.exchange import (
+    Refused,
+    answered,
+    number_in,
+    object_in,
+    read_body,
+    text_in,
+    while_connected,
+)
 from awhile.ask.web.facts import structured, text_of
 from awhile.ask.web.starting import Starter, Wanted
 from awhile.ask.web.stream import event_stream
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1000
 """Rows in one page at most."""
+MOST_COLUMNS = 100_000
 
 
 class Api:
@@ -47,7 +56,8 @@ class Api:
             Route("/runs/{run_id}/answer", answered(self.answer), methods=["POST"]),
             Route("/runs/{run_id}/label", answered(self.label), methods=["POST"]),
             Route("/runs/{run_id}/history", answered(self.history), methods=["GET"]),
-            Route("/runs/{run_id}/rows", answered(self.rows), methods=["GET"]),
+            Route("/runs/{run_id}/rows", answered(self.rows), methods=["POST"]),
+            Route("/check", answered(self.check), methods=["POST"]),
         ]
 
     async def session(self, request: Request) -> dict[str, Any]:
@@ -78,6 +88,8 @@ class Api:
             tool, arguments = "run_sql", {"sql": text_in(body, "sql")}
             if values := object_in(body, "parameters"):
                 arguments["parameters"] = values
+        if body.get("confirm_cost") is True:
+            arguments["confirm_cost"] = True
         begun = await self._starter.start(
             Wanted(
                 tool=tool,
@@ -147,16 +159,27 @@ class Api:
         return {"run": run, "result": result, "error_text": error_text}
 
     async def rows(self, request: Request) -> dict[str, Any]:
-        """A page of a result's rows, sorted by the server if asked."""
+        """A page of a result's rows, sorted and filtered by the server if asked."""
+        body = await read_body(request)
         arguments: dict[str, Any] = {
             "run_id": request.path_params["run_id"],
-            "offset": number_in(request, "offset", 0, most=2**53),
-            "limit": number_in(request, "limit", 200, most=MOST_ROWS),
+            "offset": number_in(body, "offset", most=2**53),
+            "limit": number_in(body, "limit", most=MOST_ROWS),
         }
-        if "sort" in request.query_params:
-            arguments["sort_column"] = number_in(request, "sort", 0, most=100_000)
-            arguments["descending"] = request.query_params.get("desc") == "true"
-        return await self._follower.call("result_rows", arguments)
+        if sort := object_in(body, "sort"):
+            arguments["sort_column"] = number_in(sort, "column", most=MOST_COLUMNS)
+            arguments["descending"] = sort.get("descending") is True
+        if body.get("filters"):
+            arguments["filters"] = body["filters"]  # the tool's own schema says what is wrong
+        return await while_connected(request, self._follower.call("result_rows", arguments))
+
+    async def check(self, request: Request) -> dict[str, Any]:
+        """Whether a SQL text may run, what is wrong with it, and what it would cost."""
+        body = await read_body(request)
+        arguments: dict[str, Any] = {"sql": text_in(body, "sql")}
+        if values := object_in(body, "parameters"):
+            arguments["parameters"] = values
+        return await while_connected(request, self._follower.call("check_sql", arguments))
 
     def _known(self, run_id: str) -> dict[str, Any]:
         run = self._board.as_json(run_id, now=anyio.current_time())

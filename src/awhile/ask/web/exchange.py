@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+import anyio
 from starlette.responses import JSONResponse
 
 from awhile.client.http import NotSent
 from awhile.errors import AwhileError, Expired, ToolFailed, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -100,19 +101,46 @@ def text_in(body: Mapping[str, Any], name: str, *, longest: int = LARGEST_BODY) 
 
 
 def object_in(body: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An object; empty where it is left out."""
-    value = body.get(name, {})
+    """An object; empty where it is left out, or null."""
+    value: Any = body.get(name) or {}
     if not isinstance(value, dict):
         raise Refused(400, "bad_request", f"{name!r} has to be an object.")
     return cast("dict[str, Any]", value)
 
 
-def number_in(request: Request, name: str, default: int, *, most: int) -> int:
-    """A whole number of the query string."""
-    given = request.query_params.get(name, str(default))
-    if not given.isascii() or not given.isdecimal() or int(given) > most:
-        raise Refused(400, "bad_request", f"{name}={given!r} has to be a number from 0 to {most}.")
-    return int(given)
+def number_in(body: Mapping[str, Any], name: str, *, most: int) -> int:
+    """A whole number that has to be there."""
+    value = body.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise Refused(400, "bad_request", f"{name!r} has to be a whole number from 0 to {most}.")
+    return value
+
+
+async def while_connected(
+    request: Request, answer: Coroutine[Any, Any, dict[str, Any]]
+) -> dict[str, Any]:
+    """The answer to a request whose body has been read.
+
+    If the page is gone first, nobody would have it: then what it waits for is stopped.
+    """
+    found: dict[str, Any] = {}
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+
+        async def hang_up() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(hang_up)
+        try:
+            found = await answer
+        except Exception as error:  # noqa: BLE001 - raised below, not as a group of one
+            failure = error
+        tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return found
 
 
 __all__ = [
@@ -124,4 +152,5 @@ __all__ = [
     "object_in",
     "read_body",
     "text_in",
+    "while_connected",
 ]

@@ -1,0 +1,120 @@
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+
+import { ApiError } from '../api.ts'
+import { lookAt, useSearch } from '../path.ts'
+import type { Column, Result, SeenRun } from '../types.ts'
+import { rowsInWords, whole } from '../words.ts'
+import { useCopying } from './copyRange.ts'
+import { Filters } from './Filters.tsx'
+import { Grid } from './Grid.tsx'
+import './result.css'
+import type { Selection } from './selection.ts'
+import { rangeOf } from './selection.ts'
+import { Toolbar } from './Toolbar.tsx'
+import { useCount, useRows } from './useRows.ts'
+import { useScroll } from './useScroll.ts'
+import type { View } from './view.ts'
+import { nextSort, readView, writeView } from './view.ts'
+
+/** A finished run's rows, and how they are looked at, which the address tells. */
+export function ResultView(props: { run: SeenRun; result: Result }): ReactNode {
+  const { run, result } = props
+  const view = readView(useSearch())
+  const columns = result.columns ?? []
+  const change = (some: Partial<View>): void => lookAt(writeView({ ...view, ...some }))
+  return (
+    <section className="result" aria-label="Result">
+      <Table key={run.id} run={run} result={result} columns={columns} view={view} onChange={change} />
+    </section>
+  )
+}
+
+function Table(props: {
+  run: SeenRun
+  result: Result
+  columns: Column[]
+  view: View
+  onChange: (some: Partial<View>) => void
+}): ReactNode {
+  const { run, result, columns, view } = props
+  const [selection, setSelection] = useState<Selection | null>(null)
+  const [filtering, setFiltering] = useState(false)
+  const [matching, setMatching] = useState<number | undefined>(undefined)
+  const counted = useCount(result, view, matching)
+  const count = counted ?? 0
+  const scroll = useScroll(count)
+  const rows = useRows(run.id, result, scroll.shown, view, count)
+  if (rows.matching !== matching) setMatching(rows.matching)
+  const hidden = new Set(view.hidden)
+  const shown = columns.map((_, index) => index).filter((index) => !hidden.has(index))
+  const range = rangeOf(selection)
+  const copying = useCopying({ id: run.id, columns, shown, view, rows, count })
+  const focus = selection?.focus
+  const cell = range && focus ? rows.at(focus.row)?.[shown[focus.column] ?? -1] : undefined
+
+  const look = (some: Partial<View>): void => {
+    setSelection(null)
+    scroll.moveTo(0)
+    props.onChange(some)
+  }
+  return (
+    <>
+      <Toolbar
+        run={run}
+        columns={columns}
+        view={view}
+        filtering={filtering}
+        onFilter={() => setFiltering(!filtering)}
+        onChange={props.onChange}
+        onCopyMarkdown={() => void copying.markdown(range)}
+      />
+      {(filtering || view.filters.length > 0) && (
+        <Filters columns={columns} filters={view.filters} open={filtering} onChange={(filters) => look({ filters })} />
+      )}
+      <p className="count" role="status">
+        {countInWords(result, view, counted)}
+        {rows.fetching && <span className="dim"> · {busy(view, counted)}</span>}
+        {rows.error && <span className="problem"> · {problemIn(rows.error)}</span>}
+        {copying.said && <span className="dim"> · {copying.said}</span>}
+      </p>
+      <Grid
+        columns={columns}
+        shown={shown}
+        count={count}
+        whole={!result.truncated && view.filters.length === 0}
+        rows={rows}
+        scroll={scroll}
+        sort={view.sort}
+        onSort={(column) => look({ sort: nextSort(view.sort, column) })}
+        selection={selection}
+        onSelect={setSelection}
+        onCopy={copying.range}
+      />
+      {cell != null && cell.length > 40 && <pre className="whole-cell" tabIndex={0} aria-label="The cell">{cell}</pre>}
+    </>
+  )
+}
+
+function countInWords(result: Result, view: View, counted: number | null): string {
+  const all = rowsInWords(result.row_count ?? 0, result.truncated ?? false)
+  if (view.filters.length === 0) return all
+  if (counted === null) return `… of ${lower(all)}`
+  return `${whole(counted)} of ${lower(all)}`
+}
+
+function lower(words: string): string {
+  return words.replace(/^First/, 'the first')
+}
+
+function busy(view: View, counted: number | null): string {
+  if (counted === null) return 'Filtering…'
+  return view.sort ? 'Sorting…' : 'Fetching rows…'
+}
+
+function problemIn(error: Error): string {
+  if (error instanceof ApiError && (error.status === 503 || error.status === 0)) {
+    return 'The server cannot be reached; trying again…'
+  }
+  return error.message
+}

@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+
+import { labelRun } from '../api.ts'
+import { adopt } from '../live.ts'
+import type { SeenRun } from '../types.ts'
+
+/** What becomes of a run when every page of it is closed: a choice for each run. */
+export function Leaving(props: { run: SeenRun }): ReactNode {
+  const { run } = props
+  const [problem, setProblem] = useState<string | null>(null)
+  const choose = async (stops: boolean): Promise<void> => {
+    setProblem(null)
+    try {
+      adopt((await labelRun(run.id, { stop_when_left: stops })).run)
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return (
+    <p className="leaving">
+      <label>
+        When I leave:{' '}
+        <select
+          value={run.stop_when_left ? 'stop' : 'keep'}
+          onChange={(event) => void choose(event.target.value === 'stop')}
+        >
+          <option value="keep">keep running</option>
+          <option value="stop">stop</option>
+        </select>
+      </label>
+      {problem && <span className="problem"> {problem}</span>}
+    </p>
+  )
+}
