@@ -7,7 +7,7 @@ import termios
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from rich.cells import cell_len
@@ -23,12 +23,12 @@ from awhile.errors import RemoteError
 from awhile.tasks import StoppedHow
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from rich.console import RenderableType
 
     from awhile.cli.interrupts import Interrupts
-    from awhile.client import Handle, Now
+    from awhile.client import Handle, Now, OnInput
 
 GIVE_UP_SECONDS = 30.0
 """How long to wait for a stop to be confirmed before leaving it at "not stopped yet"."""
@@ -60,7 +60,12 @@ class Attended:
 
 
 async def attend(
-    handle: Handle, interrupts: Interrupts, *, query: bool = False, stop: bool = False
+    handle: Handle,
+    interrupts: Interrupts,
+    *,
+    query: bool = False,
+    stop: bool = False,
+    answer: OnInput | None = None,
 ) -> Attended:
     """Show how the work stands until it has ended, or is left.
 
@@ -73,20 +78,32 @@ async def attend(
         query: whether the work is a database query: what it counts is rows, and its percentage is
             only the engine's estimate, which is then said.
         stop: whether to ask for a stop to begin with.
+        answer: puts what the work asks to somebody, at this terminal; meanwhile nothing else is
+            shown there. None: it is only shown that it asks.
 
     Raises:
         RemoteError: the server refuses to say how the work stands.
     """
-    watching = _Watching(handle, interrupts, query, stop)
+    watching = _Watching(handle, interrupts, query, stop, answer)
     return await watching.to_the_end()
 
 
 class _Watching:
-    def __init__(self, handle: Handle, interrupts: Interrupts, query: bool, stop: bool) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        interrupts: Interrupts,
+        query: bool,
+        stop: bool,
+        answer: OnInput | None,
+    ) -> None:
         self._handle = handle
         self._interrupts = interrupts
         self._query = query
         self._stop = stop
+        self._answer = answer
+        self._answering = anyio.Lock()
+        self._live: Live | None = None
         self._note: str | None = None
         self._outcome: CancelOutcome | None = None
         self._not_sent: str | None = None
@@ -112,7 +129,8 @@ class _Watching:
 
     async def _watch(self) -> None:
         said, at = "", 0.0
-        async for now in self._handle.watch():
+        on_input = None if self._answer is None else self._put
+        async for now in self._handle.watch(on_input=on_input):
             # Before the server has said a word, there is nothing to tell.
             if err().is_terminal or now.ended or now.state is State.SENDING:
                 continue
@@ -120,6 +138,18 @@ class _Watching:
             if line != said or time.monotonic() - at > PLAIN_SECONDS:
                 said, at = line, time.monotonic()
                 say(f"{line}, {_numbers(now, self._query)}")
+
+    async def _put(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Put a question to whoever is here, on lines of their own."""
+        assert self._answer is not None  # `_watch` looked
+        async with self._answering:  # one at a time
+            if self._live is not None:
+                self._live.stop()
+            try:
+                return await self._answer(request)
+            finally:
+                if self._live is not None:
+                    self._live.start()
 
     async def _stop_when_asked(self) -> None:
         if not self._stop:
@@ -152,7 +182,11 @@ class _Watching:
             transient=True,
         )
         with _without_echoed_controls(), live:
-            yield
+            self._live = live
+            try:
+                yield
+            finally:
+                self._live = None
 
     def _line(self, spinner: Spinner, width: int) -> RenderableType:
         """One line of the terminal; numbers are never cut, the bar has what room is left."""

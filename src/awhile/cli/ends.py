@@ -16,7 +16,7 @@ MEANINGS = {
     RESULT: "there is a result",
     FAILED: "it failed",
     USAGE: "a flag, a setting or the database given cannot be used",
-    NOT_ANSWERED: "the question was refused, or a question came back",
+    NOT_ANSWERED: "the question was refused, a question came back, or it was not to be run",
     UNREACHABLE: "the server cannot be reached",
     NOT_STOPPED: "a stop was asked for and is not confirmed yet",
     CANCELLED: "it was cancelled, or left by Ctrl-C",

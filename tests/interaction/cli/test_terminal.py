@@ -109,19 +109,32 @@ def test_cancelling_a_finished_run_says_that_it_had_finished(served: Place) -> N
 
 
 def test_a_question_that_comes_back_is_answered_by_a_number(served: Place) -> None:
-    """Ours."""
+    """Ours: and the same run goes on."""
     with served.at_a_terminal("ask", "top 5 products") as terminal:
-        terminal.wait_for("Which one? (1 to ")
+        terminal.wait_for("Your choice (1 to ")
         terminal.type("99")
         terminal.type("1")
         assert terminal.wait() == ends.RESULT
-        assert terminal.text.count("Which one?") == 2
+        assert terminal.text.count("Your choice (1 to ") == 2
         assert "5 rows in" in terminal.text
+    newest = runs(served)[0]
+    assert newest["status"] == "completed"
+    assert newest["outcome"] == "table"
+
+
+def test_a_run_can_be_stopped_while_it_asks(served: Place) -> None:
+    """Ours: Ctrl-C means the same at a question as anywhere."""
+    with served.at_a_terminal("ask", "top 5 products") as terminal:
+        terminal.wait_for("Your choice (1 to ")
+        terminal.press_ctrl_c()
+        assert terminal.wait() == ends.CANCELLED
+        assert "Cancelled: " in terminal.text
 
 
 def test_a_question_that_comes_back_can_be_left(served: Place) -> None:
     """Ours."""
     with served.at_a_terminal("ask", "top 5 products") as terminal:
-        terminal.wait_for("Which one? (1 to ")
+        terminal.wait_for("Your choice (1 to ")
         terminal.type("")
         assert terminal.wait() == ends.NOT_ANSWERED
+        assert "Not run: you declined." in terminal.text

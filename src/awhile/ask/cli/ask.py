@@ -1,10 +1,12 @@
-"""``awhile ask`` and ``awhile attach``: a question, its waiting, its answer."""
+"""``awhile ask`` and ``awhile attach``: a question or SQL, its waiting, its answer."""
 
 from __future__ import annotations
 
 import json
 import secrets
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
@@ -16,6 +18,7 @@ from awhile.ask.cli.reach import found, reached
 from awhile.ask.cli.rows import write_csv, write_json
 from awhile.ask.mcp_server.model import LONGEST_QUESTION, LONGEST_SQL
 from awhile.cli import ends
+from awhile.cli.answering import at_a_terminal, fill_in
 from awhile.cli.attend import attend, stop_words
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.screen import err, out, say, visible, visible_lines
@@ -40,10 +43,21 @@ CSV = typer.Option("--csv", help="Print every row as CSV, exactly as the databas
 def ask(
     ctx: typer.Context,
     question: Annotated[
-        str, typer.Argument(help="The question, in plain language; '-' reads standard input.")
-    ],
+        str | None,
+        typer.Argument(help="The question, in plain language; '-' reads standard input."),
+    ] = None,
     sql: Annotated[
         bool, typer.Option("--sql", help="Take it as one SELECT and run that instead.")
+    ] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run the SELECTs in this file, ; between them, one after the other, each as a "
+            "run of its own; the first that fails ends it."
+        ),
+    ] = None,
+    confirm_cost: Annotated[
+        bool, typer.Option("--confirm-cost", help="Run it however expensive it is expected to be.")
     ] = False,
     as_json: Annotated[bool, JSON] = False,
     as_csv: Annotated[bool, CSV] = False,
@@ -58,19 +72,45 @@ def ask(
     Ctrl-C asks the server to stop, keeps watching, and says what came of it; pressed again, it
     leaves at once and says how to come back.
     """
-    text = (sys.stdin.read() if question == "-" else question).strip()
-    if not text:
-        raise SettingsError(
-            "The question is empty, so there is nothing to ask. Write it in quotes."
-        )
-    longest = LONGEST_SQL if sql else LONGEST_QUESTION
+    text = _asked(question, file)
+    longest = LONGEST_SQL if sql or file is not None else LONGEST_QUESTION
     if len(text) > longest:
         raise SettingsError(
             f"The text has {len(text):,} characters; {longest:,} is the most that can be asked at "
             "once. Shorten it."
         )
-    request = ("run_sql", {"sql": text}) if sql else ("ask", {"question": text})
-    _run(read_settings(ctx.params), _format(as_json, as_csv), request)
+    confirmed: dict[str, Any] = {"confirm_cost": True} if confirm_cost else {}
+    what: Request | Script
+    if file is not None:
+        what = Script({"sql": text, **confirmed})
+    else:
+        what = (
+            ("run_sql", {"sql": text, **confirmed})
+            if sql
+            else ("ask", {"question": text, **confirmed})
+        )
+    _run(read_settings(ctx.params), _format(as_json, as_csv), what)
+
+
+def _asked(question: str | None, file: Path | None) -> str:
+    """The text there is to ask, from wherever it comes."""
+    if (question is None) == (file is None):
+        raise SettingsError("Give either a question (or SQL), or --file, and not both.")
+    if file is None:
+        text = sys.stdin.read() if question == "-" else str(question)
+    else:
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(
+                f"{str(file)!r} cannot be read ({error}), so there is nothing to run. Name a file "
+                "of SQL, in UTF-8."
+            ) from None
+    if not text.strip():
+        raise SettingsError(
+            "The question is empty, so there is nothing to ask. Write it in quotes."
+        )
+    return text.strip()
 
 
 def attach(
@@ -98,9 +138,19 @@ def _format(as_json: bool, as_csv: bool) -> Format:
 Request = tuple[str, dict[str, Any]]
 """A tool and its arguments."""
 
+Choices = list[dict[str, Any]]
+"""The ways to go on that an answer offers."""
 
-def _run(effective: Effective, form: Format, what: Request | str) -> None:
-    """Wait for a request, or a run by its id; ends the command with an exit code."""
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Several statements: the arguments of ``run_script``."""
+
+    arguments: dict[str, Any]
+
+
+def _run(effective: Effective, form: Format, what: Request | Script | str) -> None:
+    """Wait for a request, a script, or a run by its id; ends the command with an exit code."""
     while True:
         end = anyio.run(_Asking(effective, form).to_the_end, what)
         if isinstance(end, int):
@@ -108,12 +158,18 @@ def _run(effective: Effective, form: Format, what: Request | str) -> None:
         chosen = _choose(end)
         if chosen is None:
             raise typer.Exit(ends.NOT_ANSWERED)
-        what = ("ask", {"question": chosen})
+        if question := chosen.get("question"):
+            what = ("ask", {"question": question})
+        elif isinstance(what, tuple):
+            what = (what[0], {**what[1], "confirm_cost": True})
+        else:
+            say("Ask it anew, with --confirm-cost.")
+            raise typer.Exit(ends.NOT_ANSWERED)
 
 
-def _choose(choices: list[dict[str, str]]) -> str | None:
-    """The question somebody at the terminal picks; None where nobody is there, or picks none."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+def _choose(choices: Choices) -> dict[str, Any] | None:
+    """The choice somebody at the terminal picks; None where nobody is there, or picks none."""
+    if not at_a_terminal():
         return None
     while True:
         err().print(f"Which one? (1 to {len(choices)}, Enter for none) ", end="")
@@ -121,7 +177,7 @@ def _choose(choices: list[dict[str, str]]) -> str | None:
         if not said:
             return None
         if said.isdecimal() and 1 <= int(said) <= len(choices):
-            return choices[int(said) - 1]["question"]
+            return choices[int(said) - 1]
 
 
 class _Asking:
@@ -132,14 +188,17 @@ class _Asking:
         self._form: Format = form
         self._sent = False
         self._handle: Handle | None = None
+        self._answers = at_a_terminal()
 
-    async def to_the_end(self, what: Request | str) -> int | list[dict[str, str]]:
+    async def to_the_end(self, what: Request | Script | str) -> int | Choices:
         """The exit code, or the choices of a question that came back."""
-        end: int | list[dict[str, str]] = ends.CANCELLED
+        end: int | Choices = ends.CANCELLED
         async with Interrupts.listening() as interrupts, anyio.create_task_group() as beside:
             beside.start_soon(self._leave_early, interrupts, beside.cancel_scope)
             if isinstance(what, str):
                 end = await self._come_back(what, interrupts)
+            elif isinstance(what, Script):
+                end = await self._script(what, interrupts)
             else:
                 end = await self._ask(*what, interrupts)
             beside.cancel_scope.cancel()
@@ -147,8 +206,8 @@ class _Asking:
 
     async def _ask(
         self, tool: str, arguments: Mapping[str, Any], interrupts: Interrupts
-    ) -> int | list[dict[str, str]]:
-        async with reached(self._effective) as there:
+    ) -> int | Choices:
+        async with reached(self._effective, answers_forms=self._answers) as there:
             if err().is_terminal and not there.own:
                 say(f"Asking {visible(there.database)} at {there.url}", aside=True)
             # A key makes the call safe to repeat: it finds the run it has already started.
@@ -157,8 +216,26 @@ class _Asking:
             self._handle = await there.server.start(tool, keyed)
             return await self._wait(there, self._handle, interrupts, arguments)
 
-    async def _come_back(self, run_id: str, interrupts: Interrupts) -> int | list[dict[str, str]]:
-        async with found(self._effective, run_id) as (there, handle):
+    async def _script(self, script: Script, interrupts: Interrupts) -> int:
+        """Wait for one statement after the other; the first without a table is the end."""
+        async with reached(self._effective, answers_forms=self._answers) as there:
+            self._sent = True
+            keyed = {**script.arguments, "request_key": secrets.token_hex(16)}
+            runs: list[dict[str, Any]] = (await there.call("run_script", keyed))["runs"]
+            for run in runs:
+                number, run_id = int(run["number"]), str(run["run_id"])
+                say(f"Statement {number} of {len(runs)} (run {run_id})", aside=True)
+                self._handle = await there.server.resume(run_id)
+                end = await self._wait(there, self._handle, interrupts)
+                if end != ends.RESULT:
+                    rest = [one["number"] for one in runs[number:]]
+                    if rest:
+                        say(f"Not run: {_numbered(rest)}.")
+                    return end if isinstance(end, int) else ends.NOT_ANSWERED
+        return ends.RESULT
+
+    async def _come_back(self, run_id: str, interrupts: Interrupts) -> int | Choices:
+        async with found(self._effective, run_id, answers_forms=self._answers) as (there, handle):
             self._handle = handle
             return await self._wait(there, handle, interrupts)
 
@@ -178,8 +255,9 @@ class _Asking:
         handle: Handle,
         interrupts: Interrupts,
         arguments: Mapping[str, Any] | None = None,
-    ) -> int | list[dict[str, str]]:
-        attended = await attend(handle, interrupts, query=True)
+    ) -> int | Choices:
+        answer_here = fill_in if self._answers else None
+        attended = await attend(handle, interrupts, query=True, answer=answer_here)
         if words := stop_words(attended, handle.id):
             say(words)
         if attended.left:
@@ -201,7 +279,7 @@ class _Asking:
 
     async def _print(
         self, there: Reached, answer: Mapping[str, Any], failure: str | None
-    ) -> int | list[dict[str, str]]:
+    ) -> int | Choices:
         end = _end_of(answer, failure)
         if self._form == "json":
             if end == ends.RESULT:
@@ -222,6 +300,8 @@ class _Asking:
         elif back := answer.get("question_back"):
             shown.show_question_back(back, screen)
             return shown.choices(back) if self._form == "screen" else end
+        elif answer.get("not_run"):
+            shown.show_not_run(answer, screen)
         elif error := answer.get("error"):
             shown.show_error(error, answer.get("sql"), screen)
         else:
@@ -230,11 +310,18 @@ class _Asking:
 
 
 def _end_of(answer: Mapping[str, Any], failure: str | None) -> int:
-    if answer.get("refusal") or answer.get("question_back"):
+    if answer.get("refusal") or answer.get("question_back") or answer.get("not_run"):
         return ends.NOT_ANSWERED
     if failure is not None or answer.get("error") or answer.get("columns") is None:
         return ends.FAILED
     return ends.RESULT
+
+
+def _numbered(numbers: list[Any]) -> str:
+    """Which statements: "statement 3", "statements 3 to 5"."""
+    if len(numbers) == 1:
+        return f"statement {numbers[0]}"
+    return f"statements {numbers[0]} to {numbers[-1]}"
 
 
 def _how_to_come_back(attended: Attended, handle: Handle, there: Reached) -> int:

@@ -41,7 +41,11 @@ MOST_RUNS = 1000
 
 @asynccontextmanager
 async def reached(
-    effective: Effective, *, prefer: str | None = None, start: bool = True
+    effective: Effective,
+    *,
+    prefer: str | None = None,
+    start: bool = True,
+    answers_forms: bool = False,
 ) -> AsyncGenerator[Reached]:
     """A server that answers. One that had to be started ends with the block.
 
@@ -49,6 +53,7 @@ async def reached(
         effective: the settings; ``server_url`` is the only choice where it is given.
         prefer: a URL to try before those that are running here.
         start: whether to start a server if none answers.
+        answers_forms: whether somebody is here who answers what the work asks.
 
     Raises:
         Unreachable: none answers.
@@ -61,12 +66,14 @@ async def reached(
         ledger = await anyio.to_thread.run_sync(Ledger, settings.ledger)
         stack.callback(ledger.close)
         if settings.server_url is not None:
-            yield await _connected(stack, settings.server_url, ledger)
+            yield await _connected(stack, settings.server_url, ledger, answers_forms=answers_forms)
             return
         for url in _candidates(effective, folder, prefer):
             trying = AsyncExitStack()
             try:
-                server = await _connected(trying, url, ledger, ANSWER_SECONDS)
+                server = await _connected(
+                    trying, url, ledger, ANSWER_SECONDS, answers_forms=answers_forms
+                )
             except (RemoteError, SettingsError, TimeoutError):
                 await trying.aclose()
                 continue
@@ -82,7 +89,7 @@ async def reached(
             say("No server is running here; starting one.", aside=True)
         child = ServerChild(effective, port=0)
         await stack.enter_async_context(child.running())
-        server = await _connected(stack, child.url, ledger)
+        server = await _connected(stack, child.url, ledger, answers_forms=answers_forms)
         server.own = True
         yield server
 
@@ -123,14 +130,17 @@ class Reached:
 
 
 @asynccontextmanager
-async def found(effective: Effective, run_id: str) -> AsyncGenerator[tuple[Reached, Handle]]:
+async def found(
+    effective: Effective, run_id: str, *, answers_forms: bool = False
+) -> AsyncGenerator[tuple[Reached, Handle]]:
     """A run by its id, or by a beginning that only one run has, at a server that answers.
 
     Raises:
         SettingsError: no run's id begins so, or several do.
         the errors of `reached`.
     """
-    async with reached(effective, prefer=await _last_seen_at(effective, run_id)) as there:
+    last = await _last_seen_at(effective, run_id)
+    async with reached(effective, prefer=last, answers_forms=answers_forms) as there:
         whole = await _whole_id(there, run_id)
         yield there, await there.server.resume(whole)
 
@@ -175,9 +185,16 @@ def _candidates(effective: Effective, folder: DataFolder, prefer: str | None) ->
 
 
 async def _connected(
-    stack: AsyncExitStack, url: str, ledger: Ledger, seconds: float | None = None
+    stack: AsyncExitStack,
+    url: str,
+    ledger: Ledger,
+    seconds: float | None = None,
+    *,
+    answers_forms: bool,
 ) -> Reached:
-    server = await stack.enter_async_context(connect(url, ledger=ledger, answers_forms=False))
+    server = await stack.enter_async_context(
+        connect(url, ledger=ledger, answers_forms=answers_forms)
+    )
     try:
         with anyio.fail_after(seconds):
             described = await _call(server, "describe_database", {})

@@ -63,19 +63,27 @@ def show_question_back(back: Mapping[str, Any], screen: Console) -> None:
     screen.print(Text(visible_lines(str(back.get("text", ""))), style="bold"))
     for number, choice in enumerate(choices(back), start=1):
         line = Text.assemble((f"  {number}  ", "bold"), visible(choice["label"]))
-        if choice["question"] != choice["label"]:
-            line.append(f"\n     {visible(choice['question'])}", style="dim")
+        question = choice.get("question")
+        if question and question != choice["label"]:
+            line.append(f"\n     {visible(question)}", style="dim")
         screen.print(line)
 
 
-def choices(back: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The ways to go on, each with ``label`` and ``question``."""
+def choices(back: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The ways to go on, each with ``label`` and what to do."""
     return list(back.get("choices") or [])
+
+
+def show_not_run(answer: Mapping[str, Any], screen: Console) -> None:
+    """That nothing was run, and why."""
+    screen.print(Text(f"Not run: {visible_lines(str(answer['not_run']))}."), soft_wrap=True)
 
 
 def show_error(error: Mapping[str, Any], sql: str | None, screen: Console) -> None:
     """Why a query gave no result; where the engine gave a place, it is marked in the SQL."""
     screen.print(Text(visible_lines(str(error.get("message", ""))), style="red"), soft_wrap=True)
+    for hint in error.get("hints") or ():
+        screen.print(Text(visible_lines(str(hint))), soft_wrap=True)
     line, column = error.get("line"), error.get("column")
     if sql is None:
         return
@@ -162,7 +170,8 @@ def _footer(answer: Mapping[str, Any], shown: int) -> str:
     total = int(answer.get("row_count") or 0)
     rows = counted(total, "row")
     if answer.get("truncated"):
-        rows = f"The first {rows} of more (the row or byte budget cut the rest)"
+        limit = {"rows": "row", "bytes": "byte"}.get(str(answer.get("truncated_by")), "row or byte")
+        rows = f"The first {rows} of more, how many is not known (the {limit} budget cut the rest)"
     seconds = answer.get("elapsed_seconds")
     took = f" in {seconds_words(float(seconds))}" if seconds is not None else ""
     if shown < total:

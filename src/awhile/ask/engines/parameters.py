@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from awhile.ask.engines.errors import QueryRefused
 
-__all__ = ["TYPES", "Scalar", "bound", "typed"]
+__all__ = ["TYPES", "Scalar", "bound", "names_in", "typed"]
 
 Scalar = str | int | float | bool | Decimal | date | datetime | None
 """A bound value."""
@@ -72,6 +72,11 @@ def _typed(name: str, value: Any) -> Scalar:
         f"{value!r} is no value: give a text, a number, true, false or null, or "
         f'{{"type": "date", "value": "2025-01-01"}} (types: {", ".join(TYPES)})',
     )
+
+
+def names_in(sql: str) -> frozenset[str]:
+    """What stands as a `:name` in the text, outside of literals, quoted names, comments and casts."""
+    return frozenset(found["name"] for found in _LEXEMES.finditer(sql) if found["name"])
 
 
 def bound(sql: str, names: Mapping[str, Scalar], mark: Callable[[str], str]) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from awhile.ask.mcp_server import model
 
-__all__ = ["ConfirmCost", "Parameters", "Question", "RequestKey", "RunId", "Sql"]
+__all__ = ["After", "ConfirmCost", "Parameters", "Question", "RequestKey", "RunId", "Sql"]
 
 Question = Annotated[
     str,
@@ -45,6 +45,13 @@ ConfirmCost = Annotated[
         description="Run it however expensive it is expected to be. Set it only when your user has "
         "been told what was estimated and has said to run it; otherwise leave it out, and you or "
         "they are asked first."
+    ),
+]
+After = Annotated[
+    str | None,
+    Field(
+        description="Run it only once this run of yours has ended with a table; if that one does "
+        "not, this one ends as not run."
     ),
 ]
 RunId = Annotated[str, Field(description="One of your runs, by its id.")]

@@ -1,4 +1,4 @@
-"""The tools that run something: a question, one SELECT, a script of several."""
+"""The tools that run something: a question, or one SELECT."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from awhile.ask.answer.hints import hints
 from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
 from awhile.ask.engines.errors import EngineError, QueryError
 from awhile.ask.mcp_server import model, shapes
-from awhile.ask.mcp_server.arguments import ConfirmCost, Parameters, Question, RequestKey, Sql
+from awhile.ask.mcp_server.arguments import (
+    After,
+    ConfirmCost,
+    Parameters,
+    Question,
+    RequestKey,
+    Sql,
+)
 from awhile.ask.mcp_server.choosing import Caller
+from awhile.ask.mcp_server.turns import turn
 from awhile.ask.translators.contract import QuestionBack, Refusal
 from awhile.runtime.run import Run
 from awhile.tasks import StoppedHow
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
     from awhile.ask.answer.statements import Statement, Statements
     from awhile.ask.engines.contract import Engine
     from awhile.ask.results.results import Results
+    from awhile.server.tasks import Tasks
 
 __all__ = ["QUERY_TOOLS", "add_asking"]
 
@@ -48,6 +57,7 @@ def add_asking(
     mcp: MCPServer[Any],
     query: Callable[[Any], Any],
     *,
+    tasks: Tasks,
     answerer: Answerer,
     engine: Engine,
     statements: Statements,
@@ -84,9 +94,13 @@ def add_asking(
         parameters: Parameters = None,
         request_key: RequestKey = None,
         confirm_cost: ConfirmCost = False,
+        after: After = None,
     ) -> Annotated[CallToolResult, model.AnswerModel]:
         """Run one SELECT. Anything that could change data or reach files is refused."""
         request = _request(run, confirm_cost=confirm_cost)
+        why_not = None if after is None else await turn(tasks, run, after)
+        if why_not is not None:
+            return shapes.not_run(request.run_id, NotRun(why_not))
         try:
             came_to = await answerer.sql(sql, request, parameters=parameters)
         except EngineError as error:

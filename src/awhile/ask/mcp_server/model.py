@@ -139,6 +139,20 @@ class AnswerModel(BaseModel):
     error: ErrorModel | None = None
 
 
+class StatementModel(BaseModel):
+    """One statement of a script, and the run it became."""
+
+    number: int = Field(description="Counted from 1.")
+    run_id: str
+    sql: str
+
+
+class ScriptModel(BaseModel):
+    """The runs of a script, in their order; the first is begun, the others wait for it."""
+
+    runs: list[StatementModel]
+
+
 class CheckModel(BaseModel):
     """What is known of a SQL text before it runs."""
 
