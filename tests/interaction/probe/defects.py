@@ -141,6 +141,7 @@ class LooksUpdate(OnTasks):
         task["lastUpdatedAt"] = task["lastUpdatedAt"][:-4] + f"{self._looks % 1000:03}Z"
         # Of the future, so that it stays after createdAt.
         task["lastUpdatedAt"] = "2099" + task["lastUpdatedAt"][4:]
+        task["pollIntervalMs"] += self._looks  # as of a server that gets ever busier
 
 
 class CancelInNameOnly(OnTasks):

@@ -150,7 +150,8 @@ def looking_is_no_update(seen: Seen) -> Verdict:
 
 
 def _only_the_time_differs(one: View, two: View) -> bool:
-    ignored = {"lastUpdatedAt", "_meta"}
+    # What a server suggests depends on how busy it is, not on the task.
+    ignored = {"lastUpdatedAt", "_meta", "pollIntervalMs", "pollInterval"}
     before = {key: value for key, value in one.task.items() if key not in ignored}
     after = {key: value for key, value in two.task.items() if key not in ignored}
     return before == after and one.task.get("lastUpdatedAt") != two.task.get("lastUpdatedAt")
