@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,7 @@ from checks.postgres import binaries
 LIBRARIES = ("mcp", "uvicorn", "starlette", "anyio", "apsw", "psycopg")
 
 
-def facts() -> dict[str, str]:
+def facts(libraries: Sequence[str] = LIBRARIES) -> dict[str, str]:
     """Machine, versions, the instant, and the load others put on it as the run began."""
     said = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -28,13 +29,18 @@ def facts() -> dict[str, str]:
         f"{platform.release()}",
         "load at start": " ".join(f"{one:.2f}" for one in os.getloadavg()),
         "Python": platform.python_version(),
-        "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES),
-        "peer": " ".join(PINS),
+        "libraries": ", ".join(f"{name} {version(name)}" for name in libraries),
         "SQLite": apsw.sqlite_lib_version(),
     }
     found = binaries()
     if found:
         said["PostgreSQL"] = _said(str(found / "postgres"), "--version")
+    return said
+
+
+def peers() -> dict[str, str]:
+    """What is measured beside us."""
+    said = {"peer": " ".join(PINS)}
     if program := Redis.program():
         said["Redis"] = _said(program, "--version")
     return said

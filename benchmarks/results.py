@@ -45,7 +45,7 @@ class Row:
 
     name: str
     words: str
-    unit: Literal["/s", "ms", "s", "KiB", "µs"]
+    unit: Literal["/s", "ms", "s", "KiB", "µs", "%", "points", "times"]
     targets: tuple[Target, ...] = ()
 
 

@@ -1,0 +1,1 @@
+"""How fast engines run, tell and stop a query: `python -m benchmarks.engines`."""
