@@ -15,6 +15,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -124,10 +125,11 @@ class Server:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self._process.poll() is None and time.monotonic() < deadline:
             try:
-                connection = pymysql.connect(unix_socket=self.socket, user="root")
-            except pymysql.err.OperationalError:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+            except OSError:
                 time.sleep(0.02)
                 continue
+            connection = pymysql.connect(unix_socket=self.socket, user="root")
             with connection, connection.cursor() as cursor:
                 who = f"'{self.user}'@'127.0.0.1'"
                 cursor.execute(f"CREATE USER {who} IDENTIFIED BY '{self.password}'")

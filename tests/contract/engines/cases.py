@@ -16,9 +16,22 @@ import pytest
 from awhile.ask.engines.contract import Engine
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.postgres.engine import PostgresEngine
+from awhile.ask.engines.sqlalchemy.engine import SQLAlchemyEngine
 from awhile.ask.engines.sqlite.engine import SQLiteEngine
+from checks.mariadb import Server
 from checks.postgres import Cluster
-from tests.contract.engines.server import new_database, of_server
+from tests.contract.engines import mariadb, server
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a server is asked over another connection; `marker` is pytest's, for its tests."""
+
+    marker: str
+    state: Callable[[str], object]
+    """Equal as long as the database of a URL is unchanged."""
+    running: Callable[[str], list[str]]
+    """The queries of a URL's user that it is running."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +54,20 @@ class EngineCase:
     """What the type of `orders.amount` is called."""
     comments: bool = True
     """Whether the database keeps comments on tables."""
-    processes: bool = True
-    """Whether a query runs in a process of this machine's, and not on a server."""
+    server: Listing | None = None
+    """What its server says of itself; None where a query runs in a process of this machine's."""
+
+    @property
+    def processes(self) -> bool:
+        """Whether a query runs in a process of this machine's, and not on a server."""
+        return self.server is None
 
     async def fingerprint(self, database: str) -> object:
         """Equal as long as the database, and what the next query finds there, are unchanged."""
-        if self.name != "postgres":
+        if self.server is None:
             folder = Path(database).parent
             return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-        return await anyio.to_thread.run_sync(of_server, database)
+        return await anyio.to_thread.run_sync(self.server.state, database)
 
 
 ENDLESS_NUMBERS = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < {})"
@@ -109,7 +127,7 @@ def _sqlite_database(folder: Path, _: pytest.FixtureRequest) -> str:
 
 def _postgres_database(_: Path, request: pytest.FixtureRequest) -> str:
     cluster: Cluster = request.getfixturevalue("postgres_cluster")
-    url = new_database(cluster)
+    url = server.new_database(cluster)
     with psycopg.connect(url.owner, autocommit=True) as connection:
         connection.execute(
             """
@@ -131,6 +149,33 @@ def _postgres_database(_: Path, request: pytest.FixtureRequest) -> str:
         )
     return url.reader
 
+
+def _mariadb_database(_: Path, request: pytest.FixtureRequest) -> str:
+    maria: Server = request.getfixturevalue("mariadb_server")
+    urls = mariadb.new_database(maria)
+    mariadb.asked(
+        urls.owner,
+        "CREATE TABLE customers (customer_id int, name varchar(99), joined_on date)",
+        "INSERT INTO customers SELECT seq, concat('Customer ', seq), "
+        "date '2024-01-01' + INTERVAL seq DAY FROM seq_0_to_599",
+        "CREATE TABLE orders (order_id bigint, customer_id int, channel varchar(99), "
+        "amount decimal(10, 2), ordered_at datetime) ENGINE=Aria COMMENT 'One row for each order'",
+        "INSERT INTO orders SELECT seq, seq % 600, if(seq = 399999, 'Fax', "
+        "elt(1 + seq % 3, 'Store', 'Website', 'Phone')), seq / 7, "
+        "timestamp '2025-01-01 00:00:00' + INTERVAL seq MINUTE FROM seq_0_to_399999",
+        "CREATE VIEW big_orders AS SELECT * FROM orders WHERE amount > 1000",
+    )
+    return urls.reader
+
+
+_ENDLESS_SQLITE = {
+    "scan": f"{ENDLESS_NUMBERS.format(10**12)} SELECT count(*) FROM r WHERE n % 7 = 9",
+    "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
+    "JOIN orders c ON abs(a.order_id - b.order_id) = c.order_id",
+    "sort": f"{ENDLESS_NUMBERS.format(10**9)} SELECT * FROM r ORDER BY n % 1009, n DESC",
+    "aggregate": f"{ENDLESS_NUMBERS.format(10**9)} "
+    "SELECT n % 40000000, count(DISTINCT n % 1000003) FROM r GROUP BY 1",
+}
 
 CASES = [
     EngineCase(
@@ -157,14 +202,7 @@ CASES = [
         make=lambda path: SQLiteEngine(Path(path)),
         database=_sqlite_database,
         numbers=f"{ENDLESS_NUMBERS.format(299_999)} SELECT n FROM r",
-        endless={
-            "scan": f"{ENDLESS_NUMBERS.format(10**12)} SELECT count(*) FROM r WHERE n % 7 = 9",
-            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
-            "JOIN orders c ON abs(a.order_id - b.order_id) = c.order_id",
-            "sort": f"{ENDLESS_NUMBERS.format(10**9)} SELECT * FROM r ORDER BY n % 1009, n DESC",
-            "aggregate": f"{ENDLESS_NUMBERS.format(10**9)} "
-            "SELECT n % 40000000, count(DISTINCT n % 1000003) FROM r GROUP BY 1",
-        },
+        endless=_ENDLESS_SQLITE,
         half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE abs(-9223372036854775807 - 1) END "
         "FROM orders",
         steady=f"{ENDLESS_NUMBERS.format(3_000_000)} SELECT count(*) FROM r",
@@ -187,6 +225,35 @@ CASES = [
         "FROM orders",
         steady="SELECT count(*) FROM generate_series(1, 3000000)",
         amount_type="NUMERIC(10,2)",
-        processes=False,
+        server=Listing("postgres", server.of_server, server.running),
+    ),
+    EngineCase(
+        name="mariadb",
+        make=SQLAlchemyEngine,
+        database=_mariadb_database,
+        numbers="SELECT order_id AS n FROM orders WHERE order_id < 300000",
+        endless={
+            "scan": "SELECT count(*) FROM orders a, orders b WHERE a.order_id * b.order_id = -1",
+            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
+            "JOIN orders c ON abs(a.order_id - b.order_id) = c.order_id",
+            "sort": "SELECT a.order_id FROM orders a, orders b ORDER BY a.amount * b.amount, 1",
+            "aggregate": "SELECT a.order_id % 1009, count(DISTINCT b.order_id) "
+            "FROM orders a, orders b GROUP BY 1",
+        },
+        half_way="SELECT 9223372036854475807 + order_id FROM orders",
+        steady="SELECT count(*) FROM orders a, customers b "
+        "WHERE b.customer_id < 20 AND order_id % 999 = b.customer_id % 9",
+        server=Listing("mariadb", mariadb.of_server, mariadb.running),
+    ),
+    EngineCase(
+        name="sqlalchemy",
+        make=lambda path: SQLAlchemyEngine(f"sqlite:///{path}"),
+        database=_sqlite_database,
+        numbers=f"{ENDLESS_NUMBERS.format(299_999)} SELECT n FROM r",
+        endless=_ENDLESS_SQLITE,
+        half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE abs(-9223372036854775807 - 1) END "
+        "FROM orders",
+        steady=f"{ENDLESS_NUMBERS.format(3_000_000)} SELECT count(*) FROM r",
+        comments=False,
     ),
 ]

@@ -17,7 +17,7 @@ from tests.contract.engines.shops import SHOPS
 
 @pytest.fixture(
     params=[
-        pytest.param(case, marks=[pytest.mark.postgres] if case.name == "postgres" else [])
+        pytest.param(case, marks=[getattr(pytest.mark, case.server.marker)] if case.server else [])
         for case in CASES
     ],
     ids=lambda case: case.name,

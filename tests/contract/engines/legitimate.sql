@@ -1,7 +1,7 @@
 -- Statements that analysts write over the shop, one a line, each under the engines whose dialect
 -- it is in. All of them only read, whatever words they hold; each must pass the guard and run.
 
--- engines: duckdb sqlite postgres
+-- engines: duckdb sqlite postgres mariadb sqlalchemy
 SELECT 1;
 select 1 -- a comment; with DROP TABLE in it
 SELECT 1 /* a comment; DELETE FROM orders; */ AS one
@@ -9,10 +9,8 @@ SELECT 'drop table orders; delete from orders' AS said
 SELECT 'it''s; --not a comment' AS said
 SELECT status AS update_time, count(*) AS "delete" FROM orders GROUP BY status
 SELECT status AS "insert into", channel AS "grant", order_id AS "set" FROM orders LIMIT 3
-SELECT "status" AS "select", "channel" AS "from" FROM "orders" WHERE "status" = 'pending'
 SELECT count(*) AS created, count(DISTINCT customer_id) AS updated FROM orders
 WITH deleted AS (SELECT * FROM orders WHERE status = 'cancelled') SELECT count(*) FROM deleted
-WITH "update" AS (SELECT 1 AS x) SELECT x FROM "update"
 WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT * FROM t
 WITH RECURSIVE days(d) AS (SELECT 0 UNION ALL SELECT d + 1 FROM days WHERE d < 29) SELECT d, d * d FROM days
 WITH RECURSIVE f(a, b) AS (SELECT 0, 1 UNION ALL SELECT b, a + b FROM f WHERE b < 1000) SELECT a FROM f
@@ -29,9 +27,6 @@ SELECT order_id, percent_rank() OVER (ORDER BY customer_id), cume_dist() OVER (O
 SELECT order_id, sum(quantity) OVER (PARTITION BY order_id ORDER BY line_number ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM order_lines
 SELECT order_id, avg(quantity) OVER (ORDER BY order_id, line_number ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) FROM order_lines
 SELECT order_id, count(*) OVER (ORDER BY order_id RANGE BETWEEN 3 PRECEDING AND 3 FOLLOWING) FROM orders
-SELECT order_id, sum(quantity) FILTER (WHERE quantity > 2) OVER (PARTITION BY order_id) FROM order_lines
-SELECT count(*) FILTER (WHERE status = 'delivered') AS delivered, count(*) AS everything FROM orders
-SELECT channel, count(*) FILTER (WHERE status = 'returned') * 1.0 / count(*) AS rate FROM orders GROUP BY channel
 SELECT * FROM orders ORDER BY ordered_at DESC LIMIT 10 OFFSET 5
 SELECT DISTINCT country FROM customers ORDER BY country
 SELECT country, city, count(*) FROM customers GROUP BY country, city HAVING count(*) > 1 ORDER BY 3 DESC
@@ -39,12 +34,10 @@ SELECT name FROM customers UNION SELECT name FROM products
 SELECT customer_id FROM customers EXCEPT SELECT customer_id FROM orders
 SELECT customer_id FROM customers INTERSECT SELECT customer_id FROM orders
 SELECT 1 AS x UNION ALL SELECT 2 UNION ALL SELECT 3 ORDER BY x DESC LIMIT 2
-VALUES (1, 'a'), (2, 'b')
 SELECT o.order_id, c.name FROM orders o JOIN customers c ON c.customer_id = o.customer_id
 SELECT o.order_id, c.name FROM orders o JOIN customers c USING (customer_id)
 SELECT c.name, o.order_id FROM customers c LEFT JOIN orders o ON o.customer_id = c.customer_id WHERE o.order_id IS NULL
 SELECT c.name, o.order_id FROM customers c RIGHT JOIN orders o USING (customer_id)
-SELECT c.customer_id, o.order_id FROM customers c FULL JOIN orders o ON o.customer_id = c.customer_id
 SELECT a.name, b.name FROM products a CROSS JOIN products b WHERE a.product_id < b.product_id
 SELECT * FROM orders NATURAL JOIN customers LIMIT 3
 SELECT a.order_id FROM orders a, orders b WHERE a.customer_id = b.customer_id AND a.order_id < b.order_id LIMIT 5
@@ -56,12 +49,10 @@ SELECT name, (SELECT count(*) FROM orders o WHERE o.customer_id = c.customer_id)
 SELECT name FROM products WHERE unit_price > (SELECT avg(unit_price) FROM products)
 SELECT name FROM customers WHERE name LIKE 'A%'
 SELECT name FROM customers WHERE name NOT LIKE '%er-%'
-SELECT name FROM customers WHERE name LIKE '50\%' ESCAPE '\'
 SELECT name FROM products WHERE unit_price BETWEEN 10 AND 50
 SELECT name FROM products WHERE unit_price NOT BETWEEN 10 AND 50
 SELECT name FROM products WHERE category IN ('Toys', 'Books')
 SELECT name FROM customers WHERE city IS NOT NULL
-SELECT name FROM customers WHERE city IS DISTINCT FROM country
 SELECT name FROM customers WHERE (country, city) = ('France', 'Paris')
 SELECT name FROM customers WHERE (country, city) IN (('France', 'Paris'), ('Italy', 'Rome'))
 SELECT CASE WHEN unit_price < 20 THEN 'cheap' WHEN unit_price < 100 THEN 'middling' ELSE 'dear' END AS class, count(*) FROM products GROUP BY 1
@@ -71,11 +62,7 @@ SELECT upper(name), lower(name), length(name) FROM customers
 SELECT trim('  x '), ltrim('  x'), rtrim('x  '), replace('abc', 'b', 'x')
 SELECT substr(name, 1, 3), substring(name, 2, 2) FROM customers
 SELECT name || ' (' || country || ')' FROM customers
-SELECT concat(name, ' ', city) FROM customers
-SELECT concat_ws(', ', name, city, country) FROM customers
 SELECT format('%s-%s', name, city) FROM customers
-SELECT string_agg(name, ', ') FROM products
-SELECT string_agg(name, ', ' ORDER BY name) FROM products
 SELECT abs(-1), round(2.567, 1), ceil(1.2), floor(1.8)
 SELECT sqrt(2), power(2, 10), exp(1), ln(10), sign(-3)
 SELECT mod(10, 3), 10 % 3, 10 / 4, 10 / 4.0
@@ -87,9 +74,6 @@ SELECT count(DISTINCT customer_id), count(DISTINCT channel) FROM orders
 SELECT sum(DISTINCT quantity) FROM order_lines
 SELECT ordered_at - joined_on FROM orders JOIN customers USING (customer_id)
 SELECT current_date, current_timestamp
-SELECT * FROM json_each('{"a": 1, "b": 2}')
-SELECT random() < 2
-SELECT name FROM customers ORDER BY country NULLS LAST, name DESC NULLS FIRST
 SELECT 1 AS "a b", 2 AS "'", 3 AS """"
 SELECT '☃', "customer_id" FROM customers
 SELECT 'ünïcödé' AS "Größe", count(*) FROM customers
@@ -102,12 +86,9 @@ SELECT count(*) FROM (SELECT DISTINCT order_id, product_id FROM order_lines) AS 
 SELECT o.status, sum(l.quantity * l.unit_price) AS revenue FROM orders o JOIN order_lines l USING (order_id) GROUP BY o.status ORDER BY revenue DESC
 SELECT c.segment, count(DISTINCT o.order_id) * 1.0 / count(DISTINCT c.customer_id) FROM customers c LEFT JOIN orders o USING (customer_id) GROUP BY c.segment
 WITH first_orders AS (SELECT customer_id, min(ordered_at) AS at FROM orders GROUP BY customer_id) SELECT count(*) FROM first_orders f JOIN orders o ON o.customer_id = f.customer_id AND o.ordered_at > f.at
-WITH monthly AS (SELECT substr(cast(ordered_at AS text), 1, 7) AS month, count(*) AS n FROM orders GROUP BY 1) SELECT month, n, n - lag(n) OVER (ORDER BY month) AS change FROM monthly
 WITH ranked AS (SELECT p.category, p.name, row_number() OVER (PARTITION BY p.category ORDER BY p.unit_price DESC) AS place FROM products p) SELECT category, name FROM ranked WHERE place = 1
 WITH r AS (SELECT customer_id, count(*) AS n FROM orders GROUP BY customer_id) SELECT ntile(5) OVER (ORDER BY n) AS fifth, customer_id FROM r
 WITH MATERIALIZED_NAME AS (SELECT 1 AS x) SELECT x FROM materialized_name
-WITH m AS MATERIALIZED (SELECT * FROM orders) SELECT count(*) FROM m
-WITH m AS NOT MATERIALIZED (SELECT * FROM orders) SELECT count(*) FROM m
 SELECT a.product_id, b.product_id, count(*) AS together FROM order_lines a JOIN order_lines b ON a.order_id = b.order_id AND a.product_id < b.product_id GROUP BY 1, 2 ORDER BY together DESC LIMIT 10
 SELECT sum(CASE WHEN status = 'returned' THEN 1 ELSE 0 END) * 100.0 / count(*) AS returned_percent FROM orders
 SELECT similarity FROM (SELECT 1 AS similarity) AS s
@@ -198,6 +179,31 @@ select distinct p.product_id, p.name from order_lines l join orders o using (ord
 select distinct p.product_id, p.name from order_lines l join orders o using (order_id) join customers c using (customer_id) join products p using (product_id) where c.city='Paris'
 select p.category, sum(l.quantity) from order_lines l join products p using (product_id) group by 1 order by 2 limit 1
 select count(*) from customers where country in ('Germany','France')
+
+-- engines: duckdb sqlite postgres mariadb
+SELECT concat(name, ' ', city) FROM customers
+SELECT concat_ws(', ', name, city, country) FROM customers
+
+-- engines: duckdb sqlite postgres sqlalchemy
+SELECT "status" AS "select", "channel" AS "from" FROM "orders" WHERE "status" = 'pending'
+WITH "update" AS (SELECT 1 AS x) SELECT x FROM "update"
+SELECT order_id, sum(quantity) FILTER (WHERE quantity > 2) OVER (PARTITION BY order_id) FROM order_lines
+SELECT count(*) FILTER (WHERE status = 'delivered') AS delivered, count(*) AS everything FROM orders
+SELECT channel, count(*) FILTER (WHERE status = 'returned') * 1.0 / count(*) AS rate FROM orders GROUP BY channel
+VALUES (1, 'a'), (2, 'b')
+SELECT c.customer_id, o.order_id FROM customers c FULL JOIN orders o ON o.customer_id = c.customer_id
+SELECT name FROM customers WHERE name LIKE '50\%' ESCAPE '\'
+SELECT name FROM customers WHERE city IS DISTINCT FROM country
+SELECT random() < 2
+SELECT name FROM customers ORDER BY country NULLS LAST, name DESC NULLS FIRST
+WITH monthly AS (SELECT substr(cast(ordered_at AS text), 1, 7) AS month, count(*) AS n FROM orders GROUP BY 1) SELECT month, n, n - lag(n) OVER (ORDER BY month) AS change FROM monthly
+WITH m AS MATERIALIZED (SELECT * FROM orders) SELECT count(*) FROM m
+WITH m AS NOT MATERIALIZED (SELECT * FROM orders) SELECT count(*) FROM m
+
+-- engines: duckdb sqlite postgres
+SELECT string_agg(name, ', ') FROM products
+SELECT string_agg(name, ', ' ORDER BY name) FROM products
+SELECT * FROM json_each('{"a": 1, "b": 2}')
 
 -- engines: duckdb postgres
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY unit_price) FROM products
@@ -419,3 +425,101 @@ SELECT unixepoch(ordered_at) FROM orders
 SELECT hex('abc'), quote('it''s')
 SELECT iif(unit_price > 50, 'dear', 'cheap') FROM products
 SELECT unicode('x'), char(65)
+
+-- engines: mariadb
+SELECT `status` AS `select`, `channel` AS `from` FROM `orders` WHERE `status` = 'pending'
+SELECT 'it\'s; -- not a comment' AS said, "drop table orders" AS also
+SELECT 1 # a comment; with DELETE FROM orders in it
+SELECT '/*! not a comment */' AS said, '--1' AS also, '# nor this' AS nor
+SELECT name FROM customers WHERE name LIKE '50\\%' ESCAPE '\\'
+SELECT name FROM customers WHERE name LIKE '50|%' ESCAPE '|'
+SELECT date_format(ordered_at, '%Y-%m') AS month, count(*) FROM orders GROUP BY month ORDER BY month
+SELECT year(ordered_at) AS y, quarter(ordered_at) AS q, count(*) FROM orders GROUP BY y, q WITH ROLLUP
+SELECT country, city, count(*) FROM customers GROUP BY country, city WITH ROLLUP
+SELECT group_concat(DISTINCT country ORDER BY country DESC SEPARATOR ', ') FROM customers
+SELECT group_concat(name ORDER BY unit_price DESC LIMIT 3) FROM products
+SELECT category, group_concat(concat(name, ' (', unit_price, ')') SEPARATOR '; ') FROM products GROUP BY category
+SELECT if(unit_price > 50, 'dear', 'cheap') AS how, count(*) FROM products GROUP BY how
+SELECT ifnull(nullif(city, 'Berlin'), 'the capital') FROM customers
+SELECT ordered_at, ordered_at + INTERVAL 1 MONTH - INTERVAL 1 DAY FROM orders LIMIT 3
+SELECT count(*) FROM orders WHERE ordered_at >= '2026-01-01' - INTERVAL 90 DAY
+SELECT count(*) FROM orders WHERE ordered_at BETWEEN DATE '2025-01-01' AND DATE '2025-12-31'
+SELECT count(*) FROM orders WHERE ordered_at >= TIMESTAMP '2025-01-01 00:00:00'
+SELECT date_add(joined_on, INTERVAL '1:30' MINUTE_SECOND), date_sub(joined_on, INTERVAL 2 QUARTER) FROM customers LIMIT 2
+SELECT timestampdiff(MONTH, joined_on, '2026-11-05') AS months, count(*) FROM customers GROUP BY months
+SELECT datediff('2026-11-05', joined_on), to_days(joined_on), from_days(739000) FROM customers LIMIT 2
+SELECT dayname(ordered_at), dayofweek(ordered_at), weekday(ordered_at), hour(ordered_at) FROM orders LIMIT 3
+SELECT week(ordered_at, 3), yearweek(ordered_at, 1), weekofyear(ordered_at), dayofyear(ordered_at) FROM orders LIMIT 3
+SELECT last_day(ordered_at), makedate(2025, 32), maketime(12, 30, 0), sec_to_time(3600) FROM orders LIMIT 1
+SELECT extract(YEAR_MONTH FROM ordered_at) AS ym, count(*) FROM orders GROUP BY ym
+SELECT str_to_date('05.11.2026', '%d.%m.%Y'), unix_timestamp('2026-11-05'), from_unixtime(0)
+SELECT curdate() > '2020-01-01', now() > '2020-01-01', utc_timestamp() IS NOT NULL, current_timestamp(6) IS NOT NULL
+SELECT convert_tz('2026-11-05 12:00:00', '+00:00', '+01:00'), time_format('12:30:00', '%H'), timediff('12:00', '11:30')
+SELECT period_add(202601, 2), period_diff(202603, 202601), adddate('2026-01-01', 31), subdate('2026-01-01', 31)
+SELECT concat(name, ' of ', city), concat_ws(', ', city, country) FROM customers LIMIT 3
+SELECT substring_index(name, ' ', 1) AS first, substring_index(name, ' ', -1) AS last FROM customers
+SELECT left(name, 3), right(name, 3), mid(name, 2, 2), substring(name, 2), substring(name FROM 2 FOR 3) FROM customers LIMIT 2
+SELECT upper(name), lcase(name), char_length(name), length(name), reverse(name), repeat('x', 3) FROM products LIMIT 2
+SELECT trim(LEADING 'x' FROM 'xxa'), ltrim(' a'), rtrim('a '), lpad(7, 3, '0'), rpad('a', 3, '.')
+SELECT locate('a', name), instr(name, 'a'), position('a' IN name), field(category, 'Toys', 'Books') FROM products
+SELECT find_in_set('b', 'a,b,c'), elt(2, 'a', 'b'), make_set(5, 'a', 'b', 'c'), export_set(5, 'Y', 'N', ',', 4)
+SELECT replace(name, ' ', '-'), insert(name, 1, 1, 'X'), ascii(name), hex(name), unhex('41') FROM products LIMIT 2
+SELECT name REGEXP '^[A-C]', name NOT RLIKE 'z', regexp_replace(name, '[aeiou]', ''), regexp_substr(name, '[a-z]+') FROM products
+SELECT name SOUNDS LIKE 'Radio', soundex(name) FROM products
+SELECT name COLLATE utf8mb4_bin FROM products ORDER BY name COLLATE utf8mb4_general_ci
+SELECT BINARY 'a' = 'A', 'a' = 'A', strcmp('a', 'b'), _utf8mb4'x', N'y', x'41', 0x42, b'1'
+SELECT format(1234567.891, 2), round(2.5), truncate(2.567, 1), ceil(2.1), floor(2.9), mod(7, 2), 7 DIV 2, 7 % 2, 7 MOD 2
+SELECT abs(-1), sign(-2), pow(2, 10), sqrt(16), exp(1), ln(2), log(2, 8), log10(100), greatest(1, 2), least(1, 2)
+SELECT conv('ff', 16, 10), bin(5), oct(8), hex(255), bit_count(7), ~1 & 3 | 4 ^ 5 << 1 >> 1
+SELECT cast('12' AS unsigned), cast(1.5 AS decimal(10, 1)), cast(12 AS char), convert('7', signed), convert('a' USING utf8mb4)
+SELECT cast('2026-01-02' AS date), cast('2026-01-02 03:04:05' AS datetime(6)), cast('12:00' AS time)
+SELECT 1 XOR 0, 1 AND NOT 0, TRUE && FALSE, NOT FALSE, 1 <=> NULL, NULL IS UNKNOWN, 2 BETWEEN 1 AND 3
+SELECT md5('a'), sha1('a'), sha2('a', 256), crc32('a'), to_base64('a'), from_base64('YQ==')
+SELECT inet_aton('10.0.0.1'), inet_ntoa(167772161), is_ipv4('10.0.0.1')
+SELECT json_extract('{"a": [1, 2]}', '$.a[1]'), json_unquote(json_extract('{"a": "x"}', '$.a')), json_valid('{}')
+SELECT json_object('name', name, 'price', unit_price) FROM products
+SELECT json_arrayagg(name) FROM products WHERE category = 'Toys'
+SELECT json_objectagg(name, unit_price) FROM products WHERE category = 'Toys'
+SELECT json_length('[1, 2]'), json_keys('{"a": 1}'), json_contains('[1, 2]', '1'), json_type('{}'), json_search('["a"]', 'one', 'a')
+SELECT jt.* FROM json_table('[{"a": 1}, {"a": 2}]', '$[*]' COLUMNS (n FOR ORDINALITY, a int PATH '$.a')) AS jt
+SELECT std(unit_price), stddev_pop(unit_price), stddev_samp(unit_price), variance(unit_price), var_samp(unit_price) FROM products
+SELECT bit_or(product_id), bit_and(product_id), bit_xor(product_id) FROM products
+SELECT count(DISTINCT country, city) FROM customers
+SELECT category, median(unit_price) OVER (PARTITION BY category) FROM products
+SELECT DISTINCT category, percentile_cont(0.9) WITHIN GROUP (ORDER BY unit_price) OVER (PARTITION BY category) FROM products
+SELECT name, unit_price, sum(unit_price) OVER w, avg(unit_price) OVER w FROM products WINDOW w AS (PARTITION BY category ORDER BY unit_price)
+SELECT order_id, lag(ordered_at, 1) OVER (PARTITION BY customer_id ORDER BY ordered_at) FROM orders
+SELECT category, name, rank() OVER (PARTITION BY category ORDER BY unit_price DESC) AS place FROM products
+SELECT * FROM orders ORDER BY ordered_at DESC LIMIT 5, 10
+SELECT * FROM orders ORDER BY ordered_at DESC LIMIT 10 OFFSET 5
+SELECT STRAIGHT_JOIN count(*) FROM customers c JOIN orders o ON o.customer_id = c.customer_id
+SELECT count(*) FROM customers c STRAIGHT_JOIN orders o ON o.customer_id = c.customer_id
+SELECT count(*) FROM orders o FORCE INDEX (PRIMARY) JOIN customers c USE INDEX (PRIMARY) USING (customer_id)
+SELECT SQL_NO_CACHE count(*) FROM orders
+SELECT SQL_CALC_FOUND_ROWS order_id FROM orders LIMIT 1
+SELECT DISTINCTROW country FROM customers
+SELECT HIGH_PRIORITY count(*) FROM orders
+SELECT 1 FROM DUAL
+SELECT 1 FROM DUAL WHERE EXISTS (SELECT 1 FROM orders)
+SELECT * FROM (SELECT country, count(*) AS n FROM customers GROUP BY country) AS t WHERE n > 3
+SELECT (1, 2) = (1, 2), ROW(1, 2) IN (ROW(1, 2), ROW(3, 4))
+SELECT customer_id FROM customers WHERE (country, city) IN (SELECT country, city FROM customers WHERE segment = 'Public')
+SELECT name FROM products WHERE unit_price >= ALL (SELECT unit_price FROM products)
+SELECT name FROM products WHERE unit_price < ANY (SELECT unit_price FROM products WHERE category = 'Books')
+SELECT customer_id FROM customers EXCEPT ALL SELECT customer_id FROM orders
+(SELECT name FROM customers ORDER BY name LIMIT 2) UNION ALL (SELECT name FROM products ORDER BY name LIMIT 2) ORDER BY 1
+WITH RECURSIVE months(m) AS (SELECT DATE '2025-01-01' UNION ALL SELECT m + INTERVAL 1 MONTH FROM months WHERE m < '2025-12-01') SELECT months.m, count(o.order_id) FROM months LEFT JOIN orders o ON date_format(o.ordered_at, '%Y-%m-01') = months.m GROUP BY months.m
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5000) SELECT count(*) FROM t
+WITH a(x) AS (SELECT 1), b(y) AS (SELECT x + 1 FROM a) SELECT * FROM a JOIN b
+SELECT c.name, (SELECT max(o.ordered_at) FROM orders o WHERE o.customer_id = c.customer_id) AS latest FROM customers c
+SELECT p.category, sum(l.quantity * l.unit_price) AS revenue FROM order_lines l JOIN products p USING (product_id) GROUP BY p.category HAVING revenue > 100 ORDER BY revenue DESC
+SELECT country, sum(segment = 'Business') AS business, sum(segment = 'Public') AS public, avg(segment = 'Public') FROM customers GROUP BY country
+SELECT CASE WHEN unit_price < 20 THEN 'low' WHEN unit_price < 100 THEN 'mid' ELSE 'high' END AS band, count(*) FROM products GROUP BY band
+SELECT TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES WHERE TABLE_SCHEMA = database()
+SELECT COLUMN_NAME, DATA_TYPE FROM information_schema.columns WHERE table_name = 'orders' AND table_schema = schema()
+SELECT database(), version(), current_user(), user()
+SELECT st_distance(point(0, 0), point(3, 4)), st_astext(st_buffer(point(0, 0), 0)), st_x(point(1, 2))
+SELECT uuid() IS NOT NULL, rand(7) < 1
+SELECT 'a' 'b' AS ab, concat('\\', '\'', "\"", '\n') AS escapes, '' AS nothing
+SELECT order_id AS `a``b`, status AS "a b", channel AS 'c' FROM orders LIMIT 1
+SELECT order_id, /* and when */ ordered_at FROM orders LIMIT 1 -- the newest

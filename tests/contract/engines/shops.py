@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
@@ -13,13 +14,16 @@ import duckdb
 import psycopg
 import pytest
 
+from checks.mariadb import Server
 from checks.postgres import Cluster
+from tests.contract.engines import mariadb
 from tests.contract.engines.server import new_database
 from tests.contract.translators.shop import DDL, shop
 
 __all__ = ["SHOPS"]
 
 TABLES = ("customers", "products", "orders", "order_lines")
+KEYS = {"customers": "customer_id", "products": "product_id", "orders": "order_id"}
 
 
 def _rows() -> dict[str, list[tuple[Any, ...]]]:
@@ -80,9 +84,29 @@ def _postgres(_: Path, request: pytest.FixtureRequest) -> str:
     return urls.reader
 
 
+def _mariadb(_: Path, request: pytest.FixtureRequest) -> str:
+    server: Server = request.getfixturevalue("mariadb_server")
+    urls = mariadb.new_database(server)
+    # Its references to other tables have to name the column.
+    ddl = re.sub(r"references (\w+)", lambda to: f"references {to[1]}({KEYS[to[1]]})", DDL)
+    ddl = ddl.replace("varchar", "varchar(99)").replace("timestamp", "datetime")
+    with mariadb.asking(urls.owner) as cursor:
+        for statement in ddl.split(";"):
+            if statement.strip():
+                cursor.execute(statement)
+        cursor.execute("BEGIN")
+        for table, rows in _rows().items():
+            cursor.executemany(_insert(table, len(rows[0]), "%s"), rows)
+        cursor.execute("COMMIT")
+        cursor.execute(f"ANALYZE TABLE {', '.join(TABLES)}")
+    return urls.reader
+
+
 SHOPS: dict[str, Callable[[Path, pytest.FixtureRequest], str]] = {
     "duckdb": _duckdb,
     "sqlite": _sqlite,
     "postgres": _postgres,
+    "mariadb": _mariadb,
+    "sqlalchemy": _sqlite,
 }
 """Makes the shop, by the engine's name in the contract suite; gives its path or URL."""

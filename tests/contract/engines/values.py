@@ -114,7 +114,54 @@ POSTGRES = {
     "timetz '03:04:05+02'": "03:04:05+02",
 }
 
-VALUES = {"duckdb": DUCKDB, "sqlite": SQLITE, "postgres": POSTGRES}
+MARIADB = {
+    # D10: nothing is rounded
+    "9007199254740993": "9007199254740993",
+    "9223372036854775807": "9223372036854775807",
+    "-9223372036854775807 - 1": "-9223372036854775808",
+    "cast(18446744073709551615 AS unsigned)": "18446744073709551615",
+    "99999999999999999999999999999999999.123456789012345678901234567890": (
+        "99999999999999999999999999999999999.123456789012345678901234567890"
+    ),
+    "1.50": "1.50",
+    """'{"id": 9007199254740993}'""": '{"id": 9007199254740993}',
+    """json_extract('{"id": 9007199254740993}', '$.id')""": "9007199254740993",
+    "0.1e0 + 0.2e0": "0.30000000000000004",
+    # D11: what has no JSON form has a text form
+    "x'dead00'": "dead00",
+    "_binary ''": "",
+    "b'10110' + 0": "22",
+    "cast('00000000-0000-0000-0000-00000000000a' AS uuid)": "00000000-0000-0000-0000-00000000000a",
+    "NULL": None,
+    "true": "1",
+    "concat('a', char(10), '\u2603')": "a\n\u2603",
+    "point(1, 2.5)": "POINT(1 2.5)",
+    "st_geomfromtext('POLYGON((0 0,1 0,1 1,0 0))', 4326)": "SRID=4326;POLYGON((0 0,1 0,1 1,0 0))",
+    "st_geomfromtext('GEOMETRYCOLLECTION(MULTIPOINT(1 2,3 4),LINESTRING(0 0,9 9))')": (
+        "GEOMETRYCOLLECTION(MULTIPOINT((1 2),(3 4)),LINESTRING(0 0,9 9))"
+    ),
+    # times have all their digits, and whatever the server can hold
+    "cast('-838:59:59.999999' AS time(6))": "-838:59:59.999999",
+    "timestamp '2026-01-02 03:04:05.120001'": "2026-01-02 03:04:05.120001",
+    "date '0001-01-01'": "0001-01-01",
+    "date '9999-12-31'": "9999-12-31",
+    "cast('0000-00-00' AS date)": "0000-00-00",
+}
+"""On MariaDB; `test_mariadb_values` has what only a column can hold."""
+
+SQLALCHEMY = {
+    **{sql: text for sql, text in SQLITE.items() if sql not in ("1e999", "-1e999")},
+    "1e999": "inf",
+}
+"""SQLite, through SQLAlchemy and Python's own driver."""
+
+VALUES = {
+    "duckdb": DUCKDB,
+    "sqlite": SQLITE,
+    "postgres": POSTGRES,
+    "mariadb": MARIADB,
+    "sqlalchemy": SQLALCHEMY,
+}
 
 TYPES = {
     "duckdb": (
@@ -133,6 +180,18 @@ TYPES = {
             *("NUMERIC(10,2)", "TIMESTAMP WITHOUT TIME ZONE", "BIGINT", "INTEGER", "NUMERIC"),
             *("TEXT", "TEXT", "INTEGER[]", "CHARACTER VARYING(9)"),
         ],
+    ),
+    "mariadb": (
+        "SELECT amount, ordered_at, order_id, 1, 1.5, 1e0, 'a', NULL, channel, x'00', "
+        "cast(1 AS unsigned), date '2026-01-02', customer_id FROM orders LIMIT 9",
+        [
+            *("DECIMAL(10,2)", "DATETIME", "BIGINT", "INT", "DECIMAL(2,1)", "DOUBLE"),
+            *("VARCHAR(1)", "NULL", "VARCHAR(99)", "VARBINARY(1)", "INT UNSIGNED", "DATE", "INT"),
+        ],
+    ),
+    "sqlalchemy": (
+        "SELECT order_id, amount * 1.5, channel, NULL, x'00' FROM orders LIMIT 9",
+        ["INTEGER", "DOUBLE", "TEXT", "NULL", "BLOB"],
     ),
 }
 """Typed columns of each engine, and what their types are called."""

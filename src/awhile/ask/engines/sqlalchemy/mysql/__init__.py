@@ -1,0 +1,1 @@
+"""MySQL and MariaDB: what is known of them beyond what SQLAlchemy knows."""

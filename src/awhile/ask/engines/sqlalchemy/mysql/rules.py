@@ -1,0 +1,83 @@
+"""What passes on MySQL and MariaDB, and how a value is written there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from awhile.ask.engines.contract import Scalar
+from awhile.ask.engines.errors import QueryRefused
+from awhile.ask.engines.listed import listed
+from awhile.ask.engines.sqlalchemy.guard import Rules
+from awhile.ask.engines.sqlalchemy.lexing import Lexis
+from awhile.ask.engines.sqlalchemy.rules import SYNTAX
+
+__all__ = ["RULES", "literals"]
+
+_HERE = "awhile.ask.engines.sqlalchemy.mysql"
+_SKIPPED = re.compile(
+    r"""\s+ | \#[^\n]* | --(?=\s|\Z)[^\n]* | /\*(?!M?!|\+)(?:(?!/\*).)*?\*/""",
+    re.ASCII | re.DOTALL | re.VERBOSE,
+)
+"""`--` begins a comment only before a blank, and `/*!` and `/*M!` begin none at all."""
+_QUOTED = re.compile(
+    r"""(?:_\w+\s* | [nNxXbB])? (?:'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*") \Z
+      | `(?:[^`]|``)*` \Z""",
+    re.DOTALL | re.VERBOSE,
+)
+_CATALOG = frozenset(
+    (
+        *("character_sets", "check_constraints", "collations", "column_statistics", "columns"),
+        *("key_column_usage", "keywords", "partitions", "referential_constraints", "schemata"),
+        *("statistics", "table_constraints", "tables", "views"),
+    )
+)
+
+"""Tables of information_schema that tell of the data alone."""
+
+RULES = Rules(
+    Lexis("mysql", _SKIPPED, _QUOTED),
+    listed(_HERE, "functions.txt"),
+    SYNTAX | listed(_HERE, "syntax.txt"),
+    {
+        "information_schema": _CATALOG,
+        **{name: frozenset[str]() for name in ("mysql", "performance_schema", "sys")},
+    },
+)
+
+
+def literals(parameters: Mapping[str, Scalar]) -> dict[str, str]:
+    """How each value is written into a text: its drivers in Python bind none on the server.
+
+    A text becomes hexadecimal digits, so that nothing in it can end it, whatever the settings.
+    Raises `QueryRefused` for a number that these databases have not.
+    """
+    return {name: _literal(name, value) for name, value in parameters.items()}
+
+
+def _literal(name: str, value: Scalar) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case str():
+            return f"_utf8mb4 x'{value.encode(errors='surrogatepass').hex()}'"
+        case int():
+            return f"({value})" if value < 0 else str(value)
+        case float():
+            if value - value != 0:
+                raise QueryRefused(f":{name}", f"{value!r} is no number here")
+            # Without an exponent it would be a decimal.
+            return f"({value!r})" if "e" in repr(value) else f"({value!r}e0)"
+        case Decimal():
+            if not value.is_finite():
+                raise QueryRefused(f":{name}", f"{value} is no number here")
+            return f"({value:f})"
+        case datetime():
+            here = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+            return f"TIMESTAMP'{here.isoformat(sep=' ')}'"
+        case date():
+            return f"DATE'{value.isoformat()}'"
