@@ -13,6 +13,9 @@ from awhile import Run, StoppedHow
 from awhile.client import connect
 from awhile.client.call import RemoteServer
 from awhile.errors import SettingsError
+from awhile.runtime.limits import unseen_ms
+from awhile.server import looking
+from awhile.testing.clock import HandClock
 from tests.interaction.client.older import older
 from tests.interaction.server.conftest import App
 from tests.interaction.server.peer import INVALID_PARAMS, Json, Peer, run_facts, until
@@ -197,25 +200,39 @@ async def test_work_nobody_looks_at_is_stopped_by_its_tools_policy(app: App) -> 
     assert task["error"]["data"] == {"reason": "unobserved"}
 
 
-async def test_a_poller_or_an_open_stream_keeps_work_going(app: App) -> None:
+async def test_a_poller_or_an_open_stream_keeps_work_going(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ours: a stream, or a waiting call, is a look for as long as it is open."""
+    monkeypatch.setattr(looking, "LOOK_MS", 20)
+    clock = HandClock()
+    slow = App(app.store, now_ms=clock)
     gate = Gate()
 
-    @app.tool(inline_seconds=0, unobserved_seconds=1.5)
+    @slow.tool(inline_seconds=0, unobserved_seconds=1800)
     async def costly() -> str:
         return await gate.pass_through()
 
-    async with app.serving() as peer:
-        polled, heard = [await peer.start("costly") for _ in range(2)]
+    async with slow.serving() as peer:
+        polled, heard, left = [await peer.start("costly") for _ in range(3)]
+
+        async def over_ms(task_id: str) -> int:
+            return unseen_ms(await _record(slow, task_id), clock()) or 0
+
         async with anyio.create_task_group() as lookers:
             lookers.start_soon(_listen, peer, heard)
-            for _ in range(30):
+            await until(lambda: slow.tasks.listeners == 1, "the stream is open")
+            for _ in range(4):
+                clock.move(seconds=500)
                 await peer.get(polled)
-                await anyio.sleep(0.1)  # real time has to pass: it is what is bounded
-            gate.open.set()
-            for one in (polled, heard):
-                assert (await peer.ended(one))["status"] == "completed"
+                with anyio.fail_after(20):
+                    while (await _record(slow, heard)).looked_at_ms != clock():  # noqa: ASYNC110
+                        await anyio.sleep(0.01)
+            assert [await over_ms(one) < 0 for one in (polled, heard, left)] == [True, True, False]
             lookers.cancel_scope.cancel()
+        gate.open.set()
+        for one in (polled, heard):
+            assert (await peer.ended(one))["status"] == "completed"
 
 
 async def test_a_call_says_itself_how_long_it_goes_on_unobserved(app: App) -> None:
