@@ -72,7 +72,7 @@ async def test_what_is_not_one_reading_select_is_refused(app: App, sql: str) -> 
     assert failed.value.result["structuredContent"]["error"]["kind"] == "QueryRefused"
 
 
-async def test_all_rows_can_be_paged_and_sorted_without_rounding(app: App) -> None:
+async def test_all_rows_can_be_paged_sorted_and_filtered_without_rounding(app: App) -> None:
     """Ours; field case D10."""
     sql = "SELECT 9007199254740993 + range AS n, 1.10::DECIMAL(9, 2) AS price FROM range(120)"
     answer = await app.call("run_sql", sql=sql)
@@ -86,7 +86,17 @@ async def test_all_rows_can_be_paged_and_sorted_without_rounding(app: App) -> No
         descending=True,
     )
     assert page["rows"] == [["9007199254740993", "1.10"]]
-    assert page["row_count"] == 120
+    assert (page["row_count"], page["matching_rows"]) == (120, 120)
+    some = await app.call(
+        "result_rows",
+        run_id=answer["run_id"],
+        filters=[
+            {"column": 0, "operator": ">=", "value": "9007199254741111"},
+            {"column": 1, "operator": "=", "value": "1.1"},
+        ],
+    )
+    assert some["rows"] == [["9007199254741111", "1.10"], ["9007199254741112", "1.10"]]
+    assert (some["row_count"], some["matching_rows"]) == (120, 2)
 
 
 async def test_D9_the_text_never_passes_a_part_of_the_rows_off_as_the_whole(
@@ -124,6 +134,13 @@ async def test_rows_of_a_run_that_has_none_are_told_why(app: App) -> None:
         await app.call("result_rows", run_id=refused["run_id"])
     with pytest.raises(ToolFailed, match="no such run"):
         await app.call("result_rows", run_id="0" * 32)
+    answer = await app.call("run_sql", sql="SELECT 1 AS n")
+    for wrong, said in (
+        ({"sort_column": 1}, "there are 1"),
+        ({"filters": [{"column": 0, "operator": ">", "value": "x"}]}, "'x' is no number"),
+    ):
+        with pytest.raises(ToolFailed, match=said):
+            await app.call("result_rows", run_id=answer["run_id"], **wrong)
 
 
 async def test_the_database_is_described_with_questions_that_work(app: App) -> None:

@@ -19,6 +19,7 @@ from awhile.ask.mcp_server.asking import QUERY_TOOLS, add_asking
 from awhile.ask.mcp_server.describing import add_describing
 from awhile.ask.mcp_server.explaining import add_explaining
 from awhile.ask.mcp_server.keeping import add_keeping
+from awhile.ask.mcp_server.leaving import add_leaving
 from awhile.ask.mcp_server.listed import listed
 from awhile.ask.mcp_server.outcomes import Outcomes
 from awhile.ask.mcp_server.reading import Rows, add_reading
@@ -57,6 +58,7 @@ def build_server(
     keep_seconds: float | None = DEFAULT_KEEP_MS / 1000,
     unobserved_seconds: float | None = None,
     ask_above_cost: float | None = None,
+    **options: Any,
 ) -> MCPServer[Any]:
     """The server for one database.
 
@@ -73,6 +75,7 @@ def build_server(
         unobserved_seconds: how long a query goes on while nobody looks; None: as long as it takes.
         ask_above_cost: above which estimated cost a person is asked before a query runs; None:
             never (`Answerer`).
+        options: further ones of ``MCPServer``, such as ``auth`` and ``token_verifier``.
     """
     statements = Statements(results.storage)
     labels = Labels(results.storage)
@@ -105,6 +108,7 @@ def build_server(
         title=f"Ask {database_name}",
         instructions=INSTRUCTIONS,
         **tasks.install(lifespan=lifespan),
+        **options,
     )
     query = tasks.tool(
         kept="always",
@@ -130,7 +134,9 @@ def build_server(
     add_describing(mcp, engine=engine, database_name=database_name, ask_above_cost=ask_above_cost)
     add_explaining(mcp, tasks=tasks, tools=QUERY_TOOLS, statements=statements)
 
-    add_reading(mcp, tasks=tasks, rows=Rows(results, QUERY_TOOLS))
+    rows = Rows(results, QUERY_TOOLS)
+    add_reading(mcp, tasks=tasks, rows=rows)
+    add_leaving(mcp, tasks=tasks, rows=rows, statements=statements)
 
     @mcp.tool()
     async def list_runs(

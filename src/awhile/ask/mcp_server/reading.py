@@ -29,7 +29,11 @@ NONE_KEPT = "This run ended without rows, or they were deleted; ask again."
 
 
 class NoRows(Exception):
-    """There are no rows to be read; the text says why."""
+    """There are no rows to be read; the text says why. ``own``: of a run of the caller's."""
+
+    def __init__(self, why: str, *, own: bool = True) -> None:
+        super().__init__(why)
+        self.own = own
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Rows:
     def check(self, record: TaskRecord | None) -> None:
         """Raise `NoRows` unless the caller's run of that record has rows, or may have them."""
         if record is None or record.tool not in self.tools:
-            raise NoRows(NOT_YOURS)
+            raise NoRows(NOT_YOURS, own=False)
         if record.status is not Status.COMPLETED:
             raise NoRows(
                 f"This run has no rows: it is {record.status.value!r} "

@@ -52,15 +52,21 @@ class Cache:
 
         A folder of the same name with `.spill` after it may be used on the way.
         """
+        with self.part(name) as part:
+            yield part
+            part.replace(self.folder / name)
+        self.trim()
+
+    @contextmanager
+    def part(self, name: str) -> Generator[Path]:
+        """A path to write at for as long as the block runs."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         part = self.folder / f".{name}.{uuid4().hex}{_PART}"
         try:
             yield part
-            part.replace(self.folder / name)
         finally:
             part.unlink(missing_ok=True)
             shutil.rmtree(spill_of(part), ignore_errors=True)
-        self.trim()
 
     def delete(self, prefix: str) -> None:
         """Delete every file whose name begins so."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -18,6 +19,7 @@ from awhile.ask.results.ranged import RangedFile
 from awhile.ask.results.storage import Folder, Found, Storage, name_of
 from awhile.ask.results.stored import Source, Stored
 from awhile.ask.results.views import Stop, Stopped, View, write_view
+from awhile.processes import ChildRaised, ProcessError, call_in_child
 
 __all__ = ["Opened", "Results"]
 
@@ -28,6 +30,7 @@ _SUFFIX = ".parquet"
 _VIEWS_AT_ONCE = 2
 """Each may use half a gigabyte of memory, and a core."""
 _INTERRUPT_AGAIN_SECONDS = 0.02
+_FETCH_BYTES = 8 * 1024 * 1024
 _WHOLE = View()
 
 
@@ -56,6 +59,7 @@ class Results:
         self._storage = storage
         self._cache = cache
         self._views = anyio.Semaphore(_VIEWS_AT_ONCE)
+        self._workbooks = anyio.Semaphore(1)
         self._locks: dict[str, _Lock] = {}
 
     @property
@@ -114,6 +118,35 @@ class Results:
         async with self._locked(run_id):
             copy = await self._copy(run_id, found, source, view)
         return Opened(*copy)
+
+    async def workbook(
+        self, run_id: str, view: View, about: Mapping[str, str]
+    ) -> tuple[BinaryIO, list[str]]:
+        """A result as an Excel workbook, and what is not exact in it, in sentences.
+
+        Written by a process of its own, which ends when this is cancelled, to a file that has no
+        name any more and is gone when it is closed. Raises what `page` does, and `ValueError` for
+        more columns than Excel has.
+        """
+        opened = await self.open(run_id, view)
+        async with self._workbooks:
+            source = opened.source
+            if not isinstance(source, Path):
+                source = await _stoppable(partial(self._fetched, run_id, opened))
+            with self._cache.part(f"{run_id}.workbook") as target:
+                said = await _workbook(source, target, about)
+                return await anyio.to_thread.run_sync(partial(target.open, "rb")), said
+
+    def _fetched(self, run_id: str, opened: Opened, stop: Stop) -> Path:
+        """A copy on this machine of a result that is elsewhere."""
+        name = f"{run_id}.{opened.version}.whole"
+        if self._cache.used(name) is None:
+            with self._cache.making(name) as part, part.open("wb") as copy:
+                for start in range(0, opened.size, _FETCH_BYTES):
+                    stop.check()
+                    end = min(start + _FETCH_BYTES, opened.size)
+                    copy.write(self._storage.part(_name(run_id), start, end))
+        return self._cache.folder / name
 
     async def delete(self, run_ids: Collection[str]) -> None:
         """Delete results and the copies made of them; nothing happens where there are none."""
@@ -214,6 +247,23 @@ async def _stoppable(work: Callable[[Stop], _T]) -> _T:
     if failure is not None:
         raise failure
     return done[0]
+
+
+async def _workbook(source: Path, target: Path, about: Mapping[str, str]) -> list[str]:
+    try:
+        said: list[str] = await call_in_child(
+            "awhile.ask.results.workbook:write_workbook",
+            {"source": source, "target": target, "about": dict(about)},
+            report=lambda _done, _total, _message: None,
+            grace_seconds=0,
+        )
+    except ChildRaised as raised:
+        if raised.type_name == "ValueError":
+            raise ValueError(raised.message) from None
+        raise OSError(f"The workbook could not be written: {raised}") from raised
+    except ProcessError as ended:
+        raise OSError(f"The workbook could not be written: {ended}") from ended
+    return said
 
 
 def _name(run_id: str) -> str:

@@ -19,13 +19,14 @@ from typing import Any
 import pyarrow as pa
 import xlsxwriter  # pyright: ignore[reportMissingTypeStubs]
 
+from awhile.ask.results.cache import spill_of
 from awhile.ask.results.comparing import comparison
 from awhile.ask.results.stored import Stored
 from awhile.ask.results.texts import column_name, scratch, text_of
 
-__all__ = ["MOST_COLUMNS", "Notes", "write_workbook"]
+__all__ = ["write_workbook"]
 
-MOST_COLUMNS = 16_384
+_MOST_COLUMNS = 16_384
 _MOST_ROWS = 1_048_576
 _MOST_CHARACTERS = 32_767
 _DIGITS = 15
@@ -38,7 +39,7 @@ _NOT_IN_XML = re.compile("[\ufffe\uffff]")
 
 
 @dataclass
-class Notes:
+class _Notes:
     """What could not be as it is in the database."""
 
     cut: int = 0
@@ -67,19 +68,27 @@ class Notes:
         return said
 
 
-def write_workbook(source: Path, target: Path, about: Mapping[str, str]) -> Notes:
-    """Write the result at `source` as a workbook at `target`; a row is in memory at a time.
+def write_workbook(source: Path, target: Path, about: Mapping[str, str]) -> list[str]:
+    """Write the result at `source` as a workbook at `target`; what is not exact, in sentences.
 
-    `about` is what the last sheet says of it, by label. Temporary files beside `target` hold the
-    sheets until they are packed.
+    A group of rows is in memory at a time. `about` is what the last sheet says of it, by label.
+    Temporary files in a folder beside `target` hold the sheets until they are packed. Raises
+    `ValueError` for too many columns.
     """
+    folder = spill_of(target)
+    folder.mkdir(mode=0o700)
     with (
         xlsxwriter.Workbook(
-            str(target), {"constant_memory": True, "tmpdir": str(target.parent)}
+            str(target), {"constant_memory": True, "tmpdir": str(folder)}
         ) as workbook,
         Stored.open(source) as stored,
         scratch() as connection,
     ):
+        if len(stored.columns) > _MOST_COLUMNS:
+            raise ValueError(
+                f"the result has {len(stored.columns):,} columns and a sheet of Excel at most "
+                f"{_MOST_COLUMNS:,}; take the CSV or the Parquet file"
+            )
         writing = _Writing(workbook, stored)
         wanted = ", ".join(column.sql for column in writing.columns)
         for table in stored.groups(0, stored.row_count):
@@ -87,7 +96,7 @@ def write_workbook(source: Path, target: Path, about: Mapping[str, str]) -> Note
             for row in told.fetchall():
                 writing.row(row)
         writing.about({**about, **_whole(stored)})
-        return writing.notes
+        return writing.notes.sentences()
 
 
 def _whole(stored: Stored) -> Mapping[str, str]:
@@ -108,7 +117,7 @@ class _Writing:
 
     workbook: Any
     stored: Stored
-    notes: Notes = field(default_factory=Notes)
+    notes: _Notes = field(default_factory=_Notes)
 
     def __post_init__(self) -> None:
         self._bold = self.workbook.add_format({"bold": True})
@@ -172,9 +181,9 @@ class _Writing:
             whole, _, rest = text.lstrip("-").partition(".")
             if len(f"{whole}{rest}".lstrip("0")) <= _DIGITS and text != "-0":
                 shown = self._format(f"0.{'0' * len(rest)}" if rest else "0")
-                self._sheet.write_number(at, place, _Exact(text), shown)
+                self._sheet.write_number(at, place, _Exact(text) if rest else int(text), shown)
                 return
-        elif _is_shortest(text):
+        elif "e" in text and _is_shortest(text):
             self._sheet.write_number(at, place, _Exact(text))
             return
         self._text(at, place, text)
