@@ -118,8 +118,8 @@ def serve(
         end_at_once_on_signals()
     else:
         end_on_sigterm()
-    if until_stdin_closes:
-        end_with_stdin(effective.settings.drain_seconds)
+    if until_stdin_closes:  # the app then ends because a person leaves: nothing is waited for
+        end_with_stdin(0 if target is None else effective.settings.drain_seconds)
     how = Serving(stdio=stdio, until_stdin_closes=until_stdin_closes)
     try:
         if target is None:

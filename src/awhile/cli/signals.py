@@ -8,8 +8,10 @@ import threading
 import time
 from typing import NoReturn
 
-STOP_SECONDS = 5.0
-"""Beyond what work gets to end: a server without a parent may take this long, then it just ends."""
+STOP_SECONDS = 15.0
+"""How long a server without a parent may take to end in order, beyond what work gets to end: open
+calls are answered, bodies that ignore their stop are left behind, connections and the store are
+closed. Each of that is bounded; a test adds it up. Then something hangs, and it just ends."""
 
 
 def end_on_sigterm() -> None:
@@ -33,7 +35,10 @@ def end_at_once_on_signals() -> None:
 
 
 def end_with_stdin(drain_seconds: float) -> None:
-    """End when the parent lets go of standard input, or has died."""
+    """End when the parent lets go of standard input, or has died.
+
+    ``drain_seconds``: what work gets to end by itself before that; 0 where it gets nothing.
+    """
 
     def wait() -> None:
         # Not through sys.stdin, whose lock a thread must not hold when the interpreter ends.
