@@ -214,3 +214,31 @@ def test_a_reader_that_goes_away_early_is_no_error_to_complain_of(served: Place,
         assert asking.wait(30) == ends.FAILED
         said = asking.stderr.read()
         assert not [line for line in said.splitlines() if not line.startswith("Running the query")]
+
+
+def test_a_file_of_statements_is_run_in_order_to_the_first_that_fails(served: Place) -> None:
+    """Ours."""
+    script = served.folder / "script.sql"
+    script.write_text("SELECT ';' AS first; SELECT nonsense; SELECT 3; SELECT 4\n")
+    done = served.run("ask", "--file", str(script))
+    assert done.returncode == ends.FAILED
+    assert "first" in done.stdout
+    assert "nonsense" in done.stderr
+    assert "Not run: statements 3 to 4." in done.stderr
+    script.write_text("SELECT 1 AS a;\nSELECT 2 AS b;")
+    done = served.run("ask", "--file", str(script), "--json")
+    assert done.returncode == ends.RESULT
+    first, _, second = done.stdout.partition("\n}\n")
+    assert json.loads(first + "}")["rows"] == [["1"]]
+    assert json.loads(second)["rows"] == [["2"]]
+
+
+def test_a_question_and_a_file_at_once_are_refused(place: Place) -> None:
+    """Ours."""
+    for arguments in ((), ("how many products?", "--file", "script.sql")):
+        done = place.run("ask", *arguments)
+        assert done.returncode == ends.USAGE
+        assert "--file" in done.stderr
+    missing = place.run("ask", "--file", "nowhere.sql")
+    assert missing.returncode == ends.USAGE
+    assert "nowhere.sql" in missing.stderr

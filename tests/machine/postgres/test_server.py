@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import socket
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
@@ -12,7 +13,12 @@ import psycopg
 import pytest
 
 from awhile.ask.engines.contract import Budget, Engine
-from awhile.ask.engines.errors import DatabaseNotOpened, EngineError, QueryRefused
+from awhile.ask.engines.errors import (
+    DatabaseNotOpened,
+    EngineError,
+    QueryInterrupted,
+    QueryRefused,
+)
 from awhile.ask.engines.postgres.engine import PostgresEngine
 from awhile.ask.results import page
 from checks.postgres import Cluster
@@ -291,3 +297,22 @@ async def test_everybody_sees_the_tables_of_their_own_role_alone(
     with pytest.raises(QueryRefused):
         await engine.describe(principal=bob)
     await engine.close()
+
+
+async def test_d6_a_server_that_takes_the_connection_and_says_nothing_costs_the_time_there_is(
+    tmp_path: Path,
+) -> None:
+    """Field case D6: connecting counts, too."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        engine = PostgresEngine(f"postgresql://reader@127.0.0.1:{port}/shop", grace_seconds=0.2)
+        try:
+            with anyio.fail_after(20), pytest.raises(QueryInterrupted, match=r"budget of 0\.5 s"):
+                await engine.run(
+                    "SELECT 1",
+                    report=lambda _at: None,
+                    budget=Budget(seconds=0.5),
+                    destination=tmp_path / "result.parquet",
+                )
+        finally:
+            await engine.close()

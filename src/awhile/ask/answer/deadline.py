@@ -11,7 +11,7 @@ import anyio
 from awhile.ask.engines.errors import QueryInterrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
 __all__ = ["Deadline"]
 
@@ -26,8 +26,11 @@ class Deadline:
     and everything an engine does from waiting for a place to the last row.
     """
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(
+        self, seconds: float | None, *, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self.seconds = seconds
+        self._now = now
         self._used = 0.0
 
     @property
@@ -49,11 +52,11 @@ class Deadline:
     @contextmanager
     def spent(self) -> Generator[None]:
         """Count the block, which keeps to `left` by itself; say the whole time if it could not."""
-        began = time.monotonic()
+        began = self._now()
         try:
             yield
         except QueryInterrupted as late:
             whole = self.seconds if self.seconds is not None else late.budget_seconds
             raise QueryInterrupted(late.how, late.seconds, whole, late.rows) from None
         finally:
-            self._used += time.monotonic() - began
+            self._used += self._now() - began
