@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from awhile.ask.charts import Aggregate, Kind
 from awhile.ask.results.comparing import Operator
 from awhile.ask.schema import ColumnKind
 
@@ -224,6 +225,41 @@ class RowsModel(BaseModel):
     row_count: int = Field(description="Of the whole result.")
     matching_rows: int = Field(description="How many of them meet the filters; all without any.")
     truncated: bool = Field(description="Whether the query had more rows than were read.")
+
+
+class AxisModel(BaseModel):
+    """What is along an axis of a chart."""
+
+    label: str
+    column: int | None = Field(description="Counted from 0; null: the number of rows.")
+    type: Literal["time", "category", "number"]
+
+
+class ChartModel(BaseModel):
+    """A chart of a result. Values are text, exact."""
+
+    nothing: str | None = Field(default=None, description="Why there is no chart.")
+    kind: Kind | None = None
+    title: str | None = None
+    x: AxisModel | None = None
+    y: AxisModel | None = None
+    series: int | None = None
+    series_label: str | None = None
+    aggregate: Aggregate | None = None
+    points: list[list[str | None]] = Field(
+        default_factory=list[list[str | None]], description="[x, y, series] of each, in order."
+    )
+    notes: list[str] = Field(
+        default_factory=list[str], description="What was left out or summed up on the way."
+    )
+    text: str | None = Field(default=None, description="What it shows, in words.")
+    kinds: list[Kind] = Field(default_factory=list[Kind], description="What it could be instead.")
+    along: list[int] = Field(
+        default_factory=list[int], description="Columns that could be along the x axis."
+    )
+    amounts: list[int] = Field(
+        default_factory=list[int], description="Columns that could be drawn along it."
+    )
 
 
 class TableColumnModel(BaseModel):

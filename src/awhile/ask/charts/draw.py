@@ -1,0 +1,291 @@
+"""The points of a chart: read from a stored result, summed up by DuckDB, few enough to be seen.
+
+Whatever is left out on the way (rows without a value, small bars, points of a cloud) is told in
+`Chart.notes`. Values keep all their digits; whoever draws them may not need them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import duckdb
+import pyarrow as pa
+
+from awhile.ask.charts.choose import Choice, Kind, Wanted, choose, fitting
+from awhile.ask.charts.look import Looked, look
+from awhile.ask.charts.reading import rows_of
+from awhile.ask.charts.words import label_of, text_of_chart, title_of
+from awhile.ask.results.stored import Source, Stored
+from awhile.ask.results.texts import column_name, scratch, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Axis", "Chart", "NothingToDraw", "Point", "draw"]
+
+MOST_BARS = 30
+MOST_POINTS = 2_000
+_GRAINS = ("second", "minute", "hour", "day", "month", "year")
+_MEMORY = "512MB"
+
+Point = tuple[str | None, str, str | None]
+"""Where (a time as ISO 8601, a number or a text; null for SQL's NULL), the value, the series."""
+
+
+class NothingToDraw(Exception):
+    """There is no chart of this result; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """What is along an axis."""
+
+    label: str
+    column: int | None
+    type: Literal["time", "category", "number"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart, ready to be drawn: its points in order, what they mean, and the same in words."""
+
+    choice: Choice
+    title: str
+    x: Axis | None
+    y: Axis
+    series: str | None
+    points: tuple[Point, ...]
+    notes: tuple[str, ...]
+    text: str
+    kinds: tuple[Kind, ...]
+    """The kinds of chart that could be drawn instead."""
+    columns: tuple[Looked, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """One chart in the making."""
+
+    stored: Stored
+    columns: Sequence[Looked]
+    choice: Choice
+    connection: duckdb.DuckDBPyConnection
+
+    def axis(self, position: int) -> str:
+        """SQL of a place along the x axis."""
+        role = self.columns[position].role
+        if role == "time":
+            return f"TRY_CAST({self._completed(position)} AS TIMESTAMP)"
+        return text_of(column_name(position), self.stored.kinds[position])
+
+    def value(self, position: int) -> str:
+        """SQL of an amount."""
+        name, kind = column_name(position), self.stored.kinds[position]
+        if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+            return name
+        return f"if(isfinite(TRY_CAST({name} AS DOUBLE)), TRY_CAST({name} AS DOUBLE), NULL)"
+
+    def _completed(self, position: int) -> str:
+        """A text such as 2026-11 is the first day of that month."""
+        name = column_name(position)
+        if not pa.types.is_string(self.stored.kinds[position]):
+            return name
+        return f"if(length({name}) = 7, {name} || '-01', {name})"
+
+    def rows(self) -> str:
+        """Makes the rows of the result readable once more; what to select from."""
+        choice = self.choice
+        used = {one for one in (choice.x, choice.y, choice.series) if one is not None}
+        rows = rows_of(self.stored, used)
+        self.connection.from_arrow(rows).create_view("drawn", replace=True)
+        return "drawn"
+
+
+def draw(source: Source, *, question: str | None = None, wanted: Wanted | None = None) -> Chart:
+    """The chart of a stored result, or of a view of it. Blocking: call it in a thread.
+
+    Args:
+        source: where the result is.
+        question: what was asked; it may name a kind of chart.
+        wanted: what the person has chosen themselves.
+
+    Raises:
+        NothingToDraw: there is nothing to be drawn.
+        FileNotFoundError: there is no such result.
+    """
+    with Stored.open(source) as stored:
+        columns = look(stored)
+        choice = choose(columns, stored.row_count, question, wanted or Wanted())
+        if choice is None:
+            raise NothingToDraw(_why_not(stored))
+        with scratch(memory_limit=_MEMORY) as connection:
+            drawing = _Drawing(stored, columns, choice, connection)
+            points, notes = _DRAWN[choice.kind](drawing)
+    if not points:
+        raise NothingToDraw("No row has a value to be drawn.")
+    if stored.truncated:
+        notes.append(f"Of the first {stored.row_count:,} rows of more.")
+    x = None if choice.x is None else _axis(columns[choice.x], choice)
+    chart = Chart(
+        choice=choice,
+        title=title_of(choice, columns),
+        x=x,
+        y=Axis(label=label_of(choice, columns), column=choice.y, type="number"),
+        series=None if choice.series is None else columns[choice.series].name,
+        points=tuple(points),
+        notes=tuple(notes),
+        text="",
+        kinds=tuple(fitting(columns, stored.row_count)),
+        columns=tuple(columns),
+    )
+    return replace(chart, text=text_of_chart(choice, chart.title, chart.points))
+
+
+def _why_not(stored: Stored) -> str:
+    if stored.row_count == 0:
+        return "There are no rows to be drawn."
+    return "There is nothing to be drawn: no column has amounts along something."
+
+
+def _axis(column: Looked, choice: Choice) -> Axis:
+    if column.role == "time" and choice.kind != "bar":
+        return Axis(label=column.name, column=column.position, type="time")
+    if choice.kind == "scatter" or (choice.kind == "line" and column.role == "order"):
+        return Axis(label=column.name, column=column.position, type="number")
+    return Axis(label=column.name, column=column.position, type="category")
+
+
+def _line(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+    choice, columns = drawing.choice, drawing.columns
+    assert choice.x is not None  # a line is along something
+    notes: list[str] = []
+    if columns[choice.x].role != "time":
+        points = _grouped(drawing, f"TRY_CAST({drawing.axis(choice.x)} AS DOUBLE)", "x", notes)
+        return _thinned(points, notes), notes
+    at, points = drawing.axis(choice.x), list[Point]()
+    for grain in (None, *_GRAINS):
+        place = at if grain is None else f"date_trunc('{grain}', {at})"
+        written = "%Y-%m-%d" if grain in ("day", "month", "year") else "%Y-%m-%dT%H:%M:%S.%g"
+        if columns[choice.x].whole_days:
+            written = "%Y-%m-%d"
+        found: list[str] = []
+        points = _grouped(drawing, place, f"strftime(x, '{written}')", found)
+        if len(points) <= MOST_POINTS:
+            notes += found
+            if grain is not None:
+                notes.append(f"Summed up by {grain}: there are too many points to be seen.")
+            return points, notes
+    return _thinned(points, notes), notes
+
+
+def _bar(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+    choice, columns = drawing.choice, drawing.columns
+    assert choice.x is not None  # bars are along something
+    notes: list[str] = []
+    in_order = columns[choice.x].role in ("time", "order")
+    place, shown = drawing.axis(choice.x), "x"
+    if columns[choice.x].role == "time":
+        day = columns[choice.x].whole_days
+        shown = f"strftime(x, '{'%Y-%m-%d' if day else '%Y-%m-%d %H:%M:%S'}')"
+    elif columns[choice.x].role == "order":
+        place = f"TRY_CAST({place} AS HUGEINT)"
+    points = _grouped(drawing, place, shown, notes, ordered=in_order)
+    if len(points) > MOST_BARS:
+        largest = sorted(points, key=lambda one: -abs(float(one[1])))[:MOST_BARS]
+        notes.append(f"The {MOST_BARS} largest of {len(points):,} are shown.")
+        points = [one for one in points if one in set(largest)] if in_order else largest
+    return points, notes
+
+
+def _scatter(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+    choice = drawing.choice
+    assert choice.x is not None  # a cloud has two measures
+    assert choice.y is not None
+    notes: list[str] = []
+    x, y = drawing.value(choice.x), drawing.value(choice.y)
+    series = "NULL" if choice.series is None else drawing.axis(choice.series)
+    every = max(1, -(-drawing.stored.row_count // MOST_POINTS))
+    found = drawing.connection.execute(
+        f"SELECT {x}::VARCHAR, {y}::VARCHAR, {series} FROM "  # noqa: S608 - of positions
+        f"(SELECT *, row_number() OVER () AS place FROM {drawing.rows()}) "
+        f"WHERE place % {every} = 0"
+    ).fetchall()
+    points: list[Point] = [
+        (str(at), str(value), told) for at, value, told in found if at is not None and value
+    ]
+    if every > 1:
+        notes.append(f"Every {every:,}th of {drawing.stored.row_count:,} rows is shown.")
+    left_out = len(found) - len(points)
+    if left_out:
+        notes.append(_left_out(left_out))
+    return points, notes
+
+
+def _number(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+    assert drawing.choice.y is not None  # a number is of a measure
+    name = column_name(drawing.choice.y)
+    text = text_of(name, drawing.stored.kinds[drawing.choice.y])
+    found = drawing.connection.execute(f"SELECT {text} FROM {drawing.rows()}").fetchall()  # noqa: S608
+    return [(None, str(value), None) for (value,) in found if value is not None], []
+
+
+_DRAWN = {"line": _line, "bar": _bar, "scatter": _scatter, "number": _number}
+
+_AGGREGATES = {"sum": "sum", "average": "avg", "min": "min", "max": "max"}
+
+
+def _grouped(
+    drawing: _Drawing, place: str, shown: str, notes: list[str], *, ordered: bool = True
+) -> list[Point]:
+    """One point for each place and series; unordered ones by size, or as they came where each is
+    one row."""
+    choice = drawing.choice
+    value = "1" if choice.y is None else drawing.value(choice.y)
+    summed = "count(*)" if choice.y is None else f"{_AGGREGATES.get(choice.aggregate, 'sum')}(v)"
+    series = "NULL" if choice.series is None else drawing.axis(choice.series)
+    order = "x" if ordered else "(CASE WHEN max(many) OVER () > 1 THEN -y ELSE first END)"
+    with _told(drawing):
+        found = drawing.connection.execute(
+            f"""
+            WITH rows AS MATERIALIZED (
+                SELECT {place} AS x, {value} AS v, {series} AS s, row_number() OVER () AS place
+                FROM {drawing.rows()}
+            ), points AS (
+                SELECT x, s, {summed} AS y, count(*) AS many, min(place) AS first
+                FROM rows WHERE x IS NOT NULL AND v IS NOT NULL GROUP BY x, s
+            )
+            SELECT {shown}, y::VARCHAR, s, many,
+                (SELECT count(*) FROM rows WHERE x IS NULL OR v IS NULL)
+            FROM points ORDER BY {order}, s
+            """  # noqa: S608 - of positions
+        ).fetchall()
+    if found and found[0][4]:
+        notes.append(_left_out(int(found[0][4])))
+    return [(None if at is None else str(at), str(y), s) for at, y, s, _, _ in found]
+
+
+@contextmanager
+def _told(drawing: _Drawing) -> Generator[None]:
+    try:
+        yield
+    except duckdb.Error as broken:
+        raise NothingToDraw(f"It cannot be drawn: {broken}") from broken
+
+
+def _left_out(count: int) -> str:
+    return (
+        "1 row without a value is left out."
+        if count == 1
+        else f"{count:,} rows without a value are left out."
+    )
+
+
+def _thinned(points: list[Point], notes: list[str]) -> list[Point]:
+    if len(points) <= MOST_POINTS:
+        return points
+    every = -(-len(points) // MOST_POINTS)
+    notes.append(f"Every {every:,}th of {len(points):,} points is shown.")
+    return points[::every]
