@@ -1,11 +1,13 @@
 """From a path or a URL to an engine: an entry point of the group ``awhile.engines``.
 
-A URL names its engine by its scheme (``postgresql://``, ``sqlite:///``, ``duckdb:///``). A file is
-recognised by what is in it, for a name says little: ``shop.db`` may be anybody's.
+A URL names its engine by its scheme (``postgresql://``, ``sqlite:///``, ``duckdb:///``); where no
+engine has that name, it is SQLAlchemy's. A file is recognised by what is in it, for a name says
+little: ``shop.db`` may be anybody's.
 """
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +25,9 @@ GROUP = "awhile.engines"
 """The entry-point group: each name is a URL scheme, and the suffix of a kind of file where files
 are what the engine reads; each object is an `EngineFromDatabase`."""
 
+_ANY = "sqlalchemy"
+"""Whose engine takes the URLs of every other scheme."""
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*\Z")
 _CONTENT = ((0, b"SQLite format 3\0", "sqlite"), (8, b"DUCK", "duckdb"))
 """Where in a file, which bytes, and whose files have them there."""
 _SUFFIXES = {"db": "sqlite", "sqlite3": "sqlite", "db3": "sqlite", "ddb": "duckdb"}
@@ -40,6 +45,8 @@ def open_engine(
     found = {one.name: one for one in entry_points(group=GROUP)}
     scheme = _scheme(database)
     kind = scheme if scheme is not None else _kind_of_file(Path(database), set(found))
+    if scheme is not None and scheme not in found:
+        kind, database = _of_another(scheme, database, set(found))
     if kind not in found:
         installed = ", ".join(f"'{name}'" for name in sorted(found)) or "none"
         raise DatabaseNotOpened(
@@ -47,7 +54,9 @@ def open_engine(
             "named by its path, PostgreSQL as 'postgresql://user@host/database'"
         )
     try:
-        engine: EngineFromDatabase = loaded(found[kind], f"the engine for {kind!r} databases")
+        engine: EngineFromDatabase = loaded(
+            found[kind], f"the engine for {scheme or kind!r} databases"
+        )
     except ImportError as error:
         raise DatabaseNotOpened(str(error)) from error
     try:
@@ -60,23 +69,33 @@ def open_engine(
 
 def name_of(database: str) -> str:
     """What to call a database to a person: a file's stem, or the name it has on its server."""
-    path = urlsplit(database).path if _scheme(database) else database
-    return Path(unquote(path)).stem or without_password(database)
+    shown = without_password(database)
+    path = urlsplit(shown).path if _scheme(database) else database
+    return Path(unquote(path)).stem or shown
 
 
 def without_password(database: str) -> str:
     """A path or URL as it may be shown."""
     if _scheme(database) is None:
         return database
-    parts = urlsplit(database)
-    host = parts.netloc.rpartition("@")[2]
-    user = "" if parts.username is None else f"{parts.username}@"
-    return f"{parts.scheme}://{user}{host}{parts.path}"
+    scheme, _, rest = database.partition("://")
+    # By the last @: somebody may have left a / or a ? in a password as it is.
+    before, at, after = rest.rpartition("@")
+    return f"{scheme}://{before.partition(':')[0]}{at}{re.split('[?#]', after)[0]}"
 
 
 def _scheme(database: str) -> str | None:
     scheme, separator, _ = database.partition("://")
-    return scheme if separator and scheme.replace("+", "").isalnum() else None
+    return scheme if separator and _SCHEME.match(scheme) else None
+
+
+def _of_another(scheme: str, database: str, known: set[str]) -> tuple[str, str]:
+    """Who takes a URL that no engine is named by: one whose driver is ours to choose
+    (``mysql+pymysql://``), or SQLAlchemy."""
+    plain = scheme.partition("+")[0]
+    if plain in known:
+        return plain, plain + database.removeprefix(scheme)
+    return (_ANY if _ANY in known else scheme), database
 
 
 def _kind_of_file(path: Path, known: set[str]) -> str:

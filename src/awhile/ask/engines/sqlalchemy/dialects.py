@@ -66,9 +66,9 @@ def sqlglot_name(url: URL) -> str:
     backend = url.get_backend_name()
     if backend not in _SPOKEN:
         raise ValueError(
-            f"no engine reads {backend!r} databases: its SQL is not known to SQLGlot, so a query "
-            f"could not be checked before it runs; known are {', '.join(sorted(_SPOKEN))}, and "
-            "the engines that are installed"
+            f"no engine takes {backend!r} URLs: PostgreSQL's begin with postgresql://, and those "
+            f"through SQLAlchemy with {', '.join(sorted(_SPOKEN))}; the SQL of others is not known "
+            "to SQLGlot, so a query could not be checked before it runs"
         )
     return _SPOKEN[backend]
 
