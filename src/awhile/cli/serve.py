@@ -35,6 +35,8 @@ OF_THE_APP = (
     "unobserved_seconds",
     "keep_days",
     "memory_limit_mb",
+    "results",
+    "results_cache_mb",
 )
 """Settings that a module has no use for."""
 
@@ -101,6 +103,8 @@ def serve(
     unobserved_seconds: Annotated[str | None, option("unobserved_seconds")] = None,
     keep_days: Annotated[str | None, option("keep_days")] = None,
     memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
+    results: Annotated[str | None, option("results")] = None,
+    results_cache_mb: Annotated[str | None, option("results_cache_mb")] = None,
     log_format: Annotated[str | None, option("log_format")] = None,
     audit_file: Annotated[str | None, option("audit_file")] = None,
     webhook_url: Annotated[str | None, option("webhook_url")] = None,

@@ -132,6 +132,22 @@ class Settings:
         otherwise="no task could be found again by its id",
         words="handles.sqlite3 in the data folder",
     )
+    results: str | None = setting(
+        OPTIONAL_PATH_OR_URL,
+        None,
+        "Where results are kept: a folder, or for several servers on one store what all of them "
+        "reach, such as file:///nfs/results or s3://bucket/prefix (with its driver: pip install "
+        "s3fs). Each store needs a place of its own: results without a task are deleted.",
+        otherwise="no result could be kept",
+        words="results in the data folder",
+    )
+    results_cache_mb: int = setting(
+        whole(1),
+        2048,
+        "Megabytes (2^20 bytes) in the data folder for sorted and filtered copies, and for parts "
+        "of results that are kept elsewhere.",
+        otherwise="no result could be sorted",
+    )
     database: str | None = setting(
         OPTIONAL_PATH_OR_URL,
         None,

@@ -38,6 +38,8 @@ def app(
     ask_above_cost: Annotated[str | None, option("ask_above_cost")] = None,
     keep_days: Annotated[str | None, option("keep_days")] = None,
     memory_limit_mb: Annotated[str | None, option("memory_limit_mb")] = None,
+    results: Annotated[str | None, option("results")] = None,
+    results_cache_mb: Annotated[str | None, option("results_cache_mb")] = None,
 ) -> None:
     """Open the page: ask, watch, stop, and read the answers.
 

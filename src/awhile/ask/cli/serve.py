@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -19,6 +20,8 @@ from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.open import name_of, open_engine
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.results import Results
+from awhile.ask.results.cache import Cache
+from awhile.ask.results.storage import open_storage
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.cli.deploy import operating_of
@@ -84,6 +87,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
     """The server; whatever cannot work is refused by now."""
     async with open_store(settings.store):
         pass
+    results = await _results(settings, folder)
     database = settings.database or str(await sample_path(settings))
     name = name_of(settings.database) if settings.database else "sample"
     engine = await _opened(settings, database)
@@ -103,7 +107,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             tasks=tasks,
             engine=engine,
             translator=BuiltInTranslator(),
-            results=Results.in_folder(folder.results),
+            results=results,
             budget=Budget(
                 rows=settings.row_budget,
                 bytes=settings.byte_budget_mb * MEGABYTE,
@@ -119,6 +123,23 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
     finally:
         with anyio.CancelScope(shield=True):
             await engine.close()
+
+
+async def _results(settings: Settings, folder: DataFolder) -> Results:
+    where = settings.results or folder.results
+    storage = open_storage(where, folder.path / "drafts")
+    try:
+        await anyio.to_thread.run_sync(storage.find, "ready")
+    except OSError as error:
+        raise SettingsError(f"Results cannot be kept: {error}") from error
+    shared = not settings.store.startswith("sqlite:") and not settings.single_replica
+    if shared and settings.results is None:
+        say(
+            f"Results are kept in {str(folder.results)!r}, where other servers on this store do "
+            "not see them. If there are any, give all of them the same --results.",
+            aside=True,
+        )
+    return Results(storage, Cache(folder.path / "views", settings.results_cache_mb * MEGABYTE))
 
 
 async def _opened(settings: Settings, database: str) -> Engine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING
 
 import anyio
@@ -18,6 +19,9 @@ __all__ = ["SWEEP_SECONDS", "sweep", "sweep_once"]
 
 SWEEP_SECONDS = 600.0
 """How often that is done."""
+
+_RUN_ID = re.compile("[0-9a-f]{32}")
+"""What else is in a folder that somebody chose for results is not ours to delete."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +45,11 @@ async def sweep_once(
         *await anyio.to_thread.run_sync(labels.run_ids),
         *await results.run_ids(),
     }
-    gone = [run_id for run_id in known if await tasks.store.get(run_id) is None]
+    gone = [
+        run_id
+        for run_id in known
+        if _RUN_ID.fullmatch(run_id) and await tasks.store.get(run_id) is None
+    ]
 
     def forget() -> None:
         for run_id in gone:

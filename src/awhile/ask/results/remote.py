@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from awhile.ask.results.storage import Check, Found, Storage
+from awhile.ask.results.storage import Check, Found, Storage, delete_drafts, new_draft
 from awhile.errors import SettingsError
 
 __all__ = ["Remote", "open_remote"]
@@ -50,8 +50,7 @@ class Remote:
 
     def draft(self, name: str) -> Path:
         self._drafts.mkdir(parents=True, exist_ok=True, mode=0o700)
-        stem, dot, suffix = name.partition(".")
-        return self._drafts / f".{stem}.{uuid4().hex}{dot}{suffix}"
+        return new_draft(self._drafts, name)
 
     def keep(self, name: str, draft: Path, check: Check) -> None:
         from fsspec.callbacks import Callback  # pyright: ignore[reportMissingTypeStubs]
@@ -126,6 +125,7 @@ class Remote:
         return [name for name in names if name.endswith(suffix)]
 
     def delete(self, name: str) -> None:
+        delete_drafts(self._drafts, name)
         with self._told():
             try:
                 self._files.rm_file(self._at(name))

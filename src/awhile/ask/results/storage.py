@@ -85,8 +85,7 @@ class Folder:
         self._path = path
 
     def draft(self, name: str) -> Path:
-        stem, dot, suffix = name.partition(".")
-        return self._made() / f".{stem}.{uuid4().hex}{dot}{suffix}"
+        return new_draft(self._made(), name)
 
     def keep(self, name: str, draft: Path, check: Check) -> Path:
         check()
@@ -131,15 +130,26 @@ class Folder:
         return [name for name in found if name.endswith(suffix) and not name.startswith(".")]
 
     def delete(self, name: str) -> None:
-        stem, _, suffix = name.partition(".")
-        for left in (f".{stem}.*.{suffix}", f".{stem}.*.{suffix}.part"):
-            for path in self._path.glob(left):
-                path.unlink(missing_ok=True)
+        delete_drafts(self._path, name)
         (self._path / name).unlink(missing_ok=True)
 
     def _made(self) -> Path:
         self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._path
+
+
+def new_draft(folder: Path, name: str) -> Path:
+    """A path that nobody else has, for what will be a file of that name."""
+    stem, dot, suffix = name.partition(".")
+    return folder / f".{stem}.{uuid4().hex}{dot}{suffix}"
+
+
+def delete_drafts(folder: Path, name: str) -> None:
+    """Delete what crashes left behind of drafts for that name."""
+    stem, _, suffix = name.partition(".")
+    for left in (f".{stem}.*.{suffix}", f".{stem}.*.{suffix}.part"):
+        for path in folder.glob(left):
+            path.unlink(missing_ok=True)
 
 
 def name_of(run_id: str, suffix: str) -> str:
@@ -157,10 +167,10 @@ def open_storage(where: str | Path, drafts: Path) -> Storage:
 
     Raises `SettingsError` for what cannot be used, with the package that is missing.
     """
-    if isinstance(where, Path):
-        return Folder(where)
+    if isinstance(where, Path) or "://" not in where:
+        return Folder(Path(where))
     url = urlsplit(where)
-    if url.scheme in ("", "file"):
+    if url.scheme == "file":
         if url.netloc not in ("", "localhost"):
             raise SettingsError(
                 f"results is {where!r}, whose {url.netloc!r} would be another machine; write "

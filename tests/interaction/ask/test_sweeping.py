@@ -1,0 +1,43 @@
+"""What is kept of a run is gone with its task; nothing else is."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import anyio
+import pytest
+
+from awhile.ask.answer.labels import Label, Labels
+from awhile.ask.answer.statements import Statements
+from awhile.ask.mcp_server.sweeping import sweep_once
+from awhile.ask.results import Results, Sort, View
+from tests.interaction.ask.conftest import serving
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_results_are_swept_with_their_task_and_leave_nothing(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours: also what a crash has left behind, and never a file of somebody else's."""
+    folder = anyio.Path(tmp_path / "results")
+    results = Results.in_folder(tmp_path / "results")
+    statements, labels = Statements(results.storage), Labels(results.storage)
+
+    async def names() -> set[str]:
+        return {path.name async for path in folder.rglob("*") if await path.is_file()}
+
+    async with serving(tmp_path, warehouse) as app:
+        kept = (await app.call("run_sql", sql="SELECT 1 AS n"))["run_id"]
+        gone = secrets.token_hex(16)
+        for suffix in (".parquet", ".json"):
+            await (folder / f"{gone}{suffix}").write_bytes(
+                await (folder / f"{kept}{suffix}").read_bytes()
+            )
+        labels.save(gone, Label(title="once"))
+        results.draft(gone).write_bytes(b"left behind")
+        await results.page(gone, 0, 1, View(Sort(0)))
+        await (folder / "sales.parquet").write_bytes(b"somebody else's")
+        await sweep_once(app.tasks, results, statements, labels)
+        assert await names() == {f"{kept}.parquet", f"{kept}.json", "sales.parquet"}
