@@ -9,14 +9,16 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
 import httpx2
 import pytest
 
-from tests.interaction.server.legacy import Legacy
-from tests.interaction.server.peer import Json, Peer
+from tests.interaction.server.conftest import App
+from tests.interaction.server.legacy import Legacy, served
+from tests.interaction.server.peer import Json, Peer, until
 from tests.interaction.server.test_streams import Raw
 
 pytestmark = pytest.mark.anyio
@@ -142,3 +144,47 @@ async def test_open_calls_of_2025_are_answered_before_the_server_ends(tmp_path: 
     assert "Traceback" not in server.errors
     assert "exceeded" not in server.errors
     assert server.seconds < IN_TIME
+
+
+async def test_open_calls_of_a_stateless_2025_server_are_answered_when_it_concludes(
+    app: App,
+) -> None:
+    """Ours: no session holds what is open, and whoever embeds the server says when."""
+    begun: list[str] = []
+
+    async def work(name: str) -> str:
+        begun.append(name)
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    @app.tool(inline_seconds=60)
+    async def long() -> str:
+        return await work("long")
+
+    @app.tool(inline_seconds=0, rerun="safe")
+    async def again() -> str:
+        return await work("again")
+
+    @app.tool(task_support="forbidden")
+    async def inline() -> str:
+        return await work("inline")
+
+    answers: dict[str, Json] = {}
+    async with served(app, stateless_http=True) as old:
+        task_id = await old.start("again")
+
+        async def ask(name: str, method: str, params: Json) -> None:
+            answers[name] = (await old.ask(method, params)).message
+
+        async with anyio.create_task_group() as calling:
+            for tool in ("long", "inline"):
+                params: Json = {"name": tool, "arguments": {}}
+                calling.start_soon(ask, tool, "tools/call", params)
+            calling.start_soon(ask, "result", "tasks/result", {"taskId": task_id})
+            answering: Any = app.tasks.answering
+            await until(lambda: answering._count == len(begun) == 3, "all are open")
+            with anyio.fail_after(STOP_SECONDS):
+                await app.tasks.conclude()
+    assert "NOT FINISHED" in text(answers["long"])
+    assert stopped(answers["inline"])
+    assert stopped(answers["result"])
