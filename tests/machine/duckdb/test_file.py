@@ -13,7 +13,7 @@ import pytest
 
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
-from awhile.ask.engines.duckdb.session import DuckDBSettings, connect
+from awhile.ask.engines.duckdb.session import Limits, connect
 from awhile.ask.engines.errors import DatabaseNotOpened, EngineLost
 from awhile.ask.schema import ForeignKey
 from tests.contract.engines.workers import workers
@@ -314,8 +314,10 @@ def test_d14_the_engine_itself_refuses_whatever_passes_the_guard(
     """The lock-down is the first line: these go to the connection with no guard before it."""
     monkeypatch.chdir(tmp_path)
     before = file.read_bytes()
-    settings = DuckDBSettings(file, tmp_path / "spill", 10**9, None, 1.0)
-    with connect(settings) as connection, pytest.raises(duckdb.Error):
+    with (
+        connect(file, Limits(tmp_path / "spill", 10**9)) as connection,
+        pytest.raises(duckdb.Error),
+    ):
         connection.execute(sql).fetchall()
     assert file.read_bytes() == before
     assert names_in(tmp_path) == [file.name]

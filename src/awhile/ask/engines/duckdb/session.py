@@ -1,19 +1,22 @@
-"""A DuckDB file opened in a worker: read-only, locked down, one query at a time."""
+"""A DuckDB database opened in a worker: read-only, locked down, one query at a time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from awhile.ask.engines.card import identity
 from awhile.ask.engines.contract import Column, Estimate, Scalar
 from awhile.ask.engines.duckdb import describe
+from awhile.ask.engines.duckdb.confined import Confined
 from awhile.ask.engines.duckdb.reasons import why_not_opened
 from awhile.ask.engines.duckdb.values import BEFORE, as_kept, type_name
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
@@ -25,7 +28,7 @@ from awhile.ask.engines.workers.serving import Running, Stopped, serve, write_ro
 from awhile.ask.schema import Schema
 from awhile.processes import Link
 
-__all__ = ["DuckDBSettings", "connect", "serve_duckdb"]
+__all__ = ["DuckDBSession", "DuckDBSettings", "Limits", "connect", "plain", "serve_duckdb"]
 
 _BATCH_ROWS = 1_024
 """Where cells are large, a batch is what is in memory at once. With 8,192, narrow rows would come a
@@ -35,27 +38,41 @@ _EXPLAIN = "EXPLAIN "
 
 
 @dataclass(frozen=True, slots=True)
-class DuckDBSettings:
-    """What a worker needs to know before its first order. `threads` None leaves it to DuckDB."""
+class Limits:
+    """What DuckDB may use in a worker. `threads` None leaves it to DuckDB.
 
-    database: Path
+    Nothing but what does not fit into memory is ever written, into `spill_folder`.
+    """
+
     spill_folder: Path
     memory_limit_bytes: int
-    threads: int | None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDBSettings:
+    """What a worker needs to know before its first order."""
+
+    database: Path
+    limits: Limits
     release_after_seconds: float
 
 
-def connect(settings: DuckDBSettings) -> duckdb.DuckDBPyConnection:
+def connect(
+    database: Path,
+    limits: Limits,
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+) -> duckdb.DuckDBPyConnection:
     """The file, read-only and locked down: no other file, no network, no setting can be changed.
 
-    Raises `duckdb.Error`.
+    `prepare` is done just before that. Raises `duckdb.Error`.
     """
     connection = duckdb.connect(
-        str(settings.database),
+        str(database),
         read_only=True,
         config={
             # With external access off this can no longer be set, so access goes off below.
-            "temp_directory": str(settings.spill_folder),
+            "temp_directory": str(limits.spill_folder),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
@@ -63,7 +80,7 @@ def connect(settings: DuckDBSettings) -> duckdb.DuckDBPyConnection:
     )
     wanted: dict[str, str] = {
         "enable_external_access": "false",
-        "memory_limit": f"'{settings.memory_limit_bytes} bytes'",
+        "memory_limit": f"'{limits.memory_limit_bytes} bytes'",
         # Values of the query's own Python variables are none of its business.
         "python_enable_replacements": "false",
         "errors_as_json": "true",
@@ -73,10 +90,12 @@ def connect(settings: DuckDBSettings) -> duckdb.DuckDBPyConnection:
         # The same answer on every machine; times with a zone are shown in UTC.
         "TimeZone": "'UTC'",
     }
-    if settings.threads is not None:
-        wanted["threads"] = str(settings.threads)
+    if limits.threads is not None:
+        wanted["threads"] = str(limits.threads)
     wanted["lock_configuration"] = "true"
     try:
+        if prepare is not None:
+            prepare(connection)
         for name, value in wanted.items():
             connection.execute(f"SET {name} = {value}")
     except duckdb.Error:
@@ -87,47 +106,65 @@ def connect(settings: DuckDBSettings) -> duckdb.DuckDBPyConnection:
 
 def serve_duckdb(link: Link, settings: DuckDBSettings) -> None:
     """The worker process (`awhile.ask.engines.workers.serving`)."""
-    serve(link, partial(_Session, settings), settings.release_after_seconds)
+    serve(link, partial(_FileSession, settings), settings.release_after_seconds)
 
 
-class _Session:
-    """One opened file. It is stale as soon as another file has its name."""
+class DuckDBSession(ABC):
+    """One opened database; what it is, and when it is stale, differs."""
 
     token = None
 
-    def __init__(self, settings: DuckDBSettings) -> None:
-        self._settings = settings
-        # Nobody writes to a file that is open here, so another stamp means a file put in its
-        # place: the old one, which has no name any more, would be read for as long as one
-        # question follows another.
-        self._opened = stamp_of(settings.database)
+    def __init__(self, spill_folder: Path) -> None:
+        self.confined = Confined(spill_folder)
         self._of_no_use = False
         self._highest = 0.0
         try:
-            self._connection = connect(settings)
-        except duckdb.Error as error:
-            message = _plain(error).message
-            raise DatabaseNotOpened(why_not_opened(settings.database, message)) from None
+            self.connection = self.confined(self.open)
+        except BaseException:
+            self.confined.close()
+            raise
+
+    @abstractmethod
+    def open(self) -> duckdb.DuckDBPyConnection:
+        """A connection that is locked down. Raises `DatabaseNotOpened`."""
+
+    @abstractmethod
+    def has_changed(self) -> bool:
+        """Whether what was opened is no longer what is there."""
+
+    @abstractmethod
+    def described(self, seconds: float) -> Schema:
+        """The schema card."""
+
+    def said(self, error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
+        """The engine's words and the place they speak of; `before` is how many characters stood
+        before the text itself."""
+        return plain(error, sql, before)
+
+    def doubt(self) -> str | None:
+        """Why the rows, all of them read by now, may not be what they seem to be."""
+        return None
 
     def stale(self) -> bool:
-        return self._of_no_use or stamp_of(self._settings.database) != self._opened
+        return self._of_no_use or self.has_changed()
 
     def close(self) -> None:
-        self._connection.close()
+        self.confined(self.connection.close)
+        self.confined.close()
 
     def catalog(self, principal: str | None) -> str:
         with self._errors():
-            return identity(describe.catalog(self._connection))
+            return identity(self.confined(describe.catalog, self.connection))
 
     def describe(self, seconds: float, principal: str | None) -> Schema:
         with self._errors():
-            return describe.schema(self._connection, self._settings.database, seconds)
+            return self.confined(self.described, seconds)
 
     def estimate(self, order: ToEstimate) -> Estimate | None:
         """None: DuckDB has no figure of its own. But it plans the text: every name is looked up."""
         sql = bound(order.sql, order.parameters, _mark)
         with self._errors(sql, before=len(_EXPLAIN)):
-            self._connection.execute(_EXPLAIN + sql, dict(order.parameters) or None).fetchall()
+            self.confined(_explained, self.connection, sql, dict(order.parameters) or None)
         return None
 
     def run(self, order: ToRun, running: Running) -> Fetched:
@@ -135,35 +172,54 @@ class _Session:
         sql = bound(order.sql, order.parameters, _mark)
         values = dict(order.parameters) or None
         with self._errors(sql):
-            rows = _planned(self._connection, sql, values)
+            rows = self.confined(_planned, self.connection, sql, values)
             kept = as_kept(sql, rows.types)
         with self._errors(sql, before=len(BEFORE) if kept else 0):
             # Its rows stream, so reading can stop at any batch.
-            kept_rows = rows if kept is None else self._connection.sql(kept, params=values)
-            batches = kept_rows.to_arrow_reader(_BATCH_ROWS)
+            if kept is not None:
+                rows_kept = self.confined(self.connection.sql, kept, params=values)
+            else:
+                rows_kept = rows
+            batches = self.confined(rows_kept.to_arrow_reader, _BATCH_ROWS)
             columns = tuple(map(Column, rows.columns, map(type_name, rows.types)))
-            fetched = write_rows(order, running, columns, batches.schema, batches)
+            fetched = write_rows(
+                order,
+                running,
+                columns,
+                batches.schema,
+                self._each(batches),
+                columns_at_end=lambda: self._at_end(columns),
+            )
             # Ends the rest of a query whose result was cut.
-            batches.close()
+            self.confined(batches.close)
             return fetched
+
+    def _each(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        while (batch := self.confined(next, batches, None)) is not None:
+            yield batch
+
+    def _at_end(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        if (why := self.doubt()) is not None:
+            raise QueryError(why)
+        return columns
 
     def percent(self, running: Running) -> float | None:
         """The engine's own, as long as no row has come: during fetching it starts again."""
-        percent = self._connection.query_progress()
+        percent = self.connection.query_progress()
         if running.stage == "running":
             self._highest = max(self._highest, min(percent, 100.0))
         return self._highest if percent >= 0 or self._highest > 0 else None
 
     def interrupt(self) -> None:
         with suppress(duckdb.Error):
-            self._connection.interrupt()
+            self.connection.interrupt()
 
     def end(self, token: object) -> None:
         """Nothing of a DuckDB query is anywhere but in its process."""
+        del token
 
     @contextmanager
     def _errors(self, sql: str = "", before: int = 0) -> Generator[None]:
-        """`before` is how many characters stood before the text itself."""
         try:
             yield
         except duckdb.InterruptException:
@@ -171,11 +227,42 @@ class _Session:
         except duckdb.Error as error:
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 self._of_no_use = True
-            raise _plain(error, sql, before) from None
+            raise self.said(error, sql, before) from None
+
+
+class _FileSession(DuckDBSession):
+    """One DuckDB file. It is stale as soon as another file has its name."""
+
+    def __init__(self, settings: DuckDBSettings) -> None:
+        self._settings = settings
+        # Nobody writes to a file that is open here, so another stamp means a file put in its
+        # place: the old one, which has no name any more, would be read for as long as one
+        # question follows another.
+        self._opened = stamp_of(settings.database)
+        super().__init__(settings.limits.spill_folder)
+
+    def open(self) -> duckdb.DuckDBPyConnection:
+        database = self._settings.database
+        try:
+            return connect(database, self._settings.limits)
+        except duckdb.Error as error:
+            raise DatabaseNotOpened(why_not_opened(database, plain(error).message)) from None
+
+    def has_changed(self) -> bool:
+        return stamp_of(self._settings.database) != self._opened
+
+    def described(self, seconds: float) -> Schema:
+        return describe.schema(self.connection, self._settings.database, seconds)
 
 
 def _mark(name: str) -> str:
     return f"${name}"
+
+
+def _explained(
+    connection: duckdb.DuckDBPyConnection, sql: str, values: dict[str, Scalar] | None
+) -> None:
+    connection.execute(_EXPLAIN + sql, values).fetchall()
 
 
 def _planned(
@@ -191,7 +278,7 @@ def _planned(
         raise
 
 
-def _plain(error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
+def plain(error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
     """The engine's words and the place they speak of."""
     text = str(error)
     kind, separator, rest = text.partition(": ")
