@@ -6,6 +6,7 @@ name of the schema, a value of the data or a time, and each has found its place.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.contract import Choice, QuestionBack, Refusal, Sql
 from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
+from awhile.ask.translators.following import goes_on, joined
 from awhile.ask.translators.joins import Joins, TwoWays
 from awhile.ask.translators.lexicon import Lexicon
 from awhile.ask.translators.link import link
@@ -29,13 +31,16 @@ if TYPE_CHECKING:
 
     from awhile.ask.schema import Schema
     from awhile.ask.translators.contract import Translation, Turn
+    from awhile.ask.translators.draft import Draft
     from awhile.ask.translators.marks import Mark
+    from awhile.ask.translators.periods import Period
     from awhile.ask.translators.words import Token
 
 __all__ = ["BuiltInTranslator"]
 
 _LONGEST_QUESTION = 1000
 _MOST_TOKENS = 80
+_MOST_TURNS = 20
 
 
 class BuiltInTranslator:
@@ -53,11 +58,15 @@ class BuiltInTranslator:
         """See `contract.Translator.translate`."""
         figures = self._derived(schema)[3]
         marks: list[Mark] = []
+        before = self._before(conversation, schema, today)
         try:
-            return self._answer(question, schema, today, marks)
+            return self._answer(question, schema, today, before, marks)
         except Undecided as doubt:
             choices = tuple(
-                each for each in doubt.choices if self._is_answered(each.question, schema, today)
+                each
+                for each in doubt.choices
+                if each.question != question
+                and self._is_answered(each.question, schema, today, before)
             )
             if choices:
                 return QuestionBack(doubt.text, choices)
@@ -68,29 +77,72 @@ class BuiltInTranslator:
             return _refusal(doubt.why, doubt.words, marks, schema, figures)
 
     def _answer(
-        self, question: str, schema: Schema, today: date, linked: list[Mark] | None = None
+        self,
+        question: str,
+        schema: Schema,
+        today: date,
+        before: Draft | None,
+        linked: list[Mark] | None = None,
     ) -> Sql:
         """The whole pipeline. Raises `Doubt`; `linked` then tells what was recognised."""
+        draft = self._understood(question, schema, today, before, linked)
+        return self._written(draft, schema, today)
+
+    def _understood(
+        self,
+        question: str,
+        schema: Schema,
+        today: date,
+        before: Draft | None,
+        linked: list[Mark] | None = None,
+    ) -> Draft:
+        """What was read of a question, with that before it where it goes on from there."""
         _, lexicon, joins, figures = self._derived(schema)
         tokens = tokenise(question) if len(question) <= _LONGEST_QUESTION else ()
         if not 0 < len(tokens) <= _MOST_TOKENS:
             raise Stuck("a question of a few words up to a few lines is needed")
-        marks = link(tokens, lexicon, today)
+        marks = link(tokens, lexicon, today, _last_period(before))
         if linked is not None:
             linked.extend(marks)
         _check_known(question, tokens, marks, lexicon)
-        draft = read(question, settle(question, tokens, marks, joins), figures)
+        settled = settle(question, tokens, marks, joins, _tables(before))
+        if before is None:
+            return read(question, settled, figures)
+        if not goes_on(marks):
+            draft = read(question, settled, figures, going_on=True)
+            if draft.target or draft.figures:
+                return read(question, settled, figures)
+        return joined(before, read(question, settled, figures, going_on=True))
+
+    def _written(self, draft: Draft, schema: Schema, today: date) -> Sql:
+        _, _, joins, figures = self._derived(schema)
+        made = deepcopy(draft)
         try:
-            intent = plan(draft, figures)
+            intent = plan(made, figures, today)
             sql = compile_intent(intent, schema, joins)
-            told = sorted(dict.fromkeys(draft.meanings), key=lambda each: question.find(each.words))
-            return Sql(sql, reading_of(intent, figures), tuple(told))
         except TwoWays as doubt:
             raise Stuck(str(doubt)) from doubt
+        question = draft.question
+        told = sorted(dict.fromkeys(made.meanings), key=lambda each: question.find(each.words))
+        return Sql(sql, reading_of(intent, figures), tuple(told))
 
-    def _is_answered(self, question: str, schema: Schema, today: date) -> bool:
+    def _before(self, conversation: Sequence[Turn], schema: Schema, today: date) -> Draft | None:
+        """What was read of the last question, where it is what was answered."""
+        draft: Draft | None = None
+        for turn in conversation[-_MOST_TURNS:]:
+            try:
+                draft = self._understood(turn.question, schema, today, draft)
+                if turn.edited or self._written(draft, schema, today).sql != turn.sql:
+                    draft = None
+            except Doubt:
+                draft = None
+        return draft
+
+    def _is_answered(
+        self, question: str, schema: Schema, today: date, before: Draft | None
+    ) -> bool:
         try:
-            self._answer(question, schema, today)
+            self._answer(question, schema, today, before)
         except Doubt:
             return False
         return True
@@ -100,6 +152,20 @@ class BuiltInTranslator:
             joins = Joins(schema)
             self._known = (schema, Lexicon(schema), joins, Figures(schema, joins))
         return self._known
+
+
+def _last_period(before: Draft | None) -> Period | None:
+    """The time of the question before, which "the year before" is relative to."""
+    return before.periods[-1].time.period if before and before.periods else None
+
+
+def _tables(before: Draft | None) -> list[str]:
+    """The tables the question before is about."""
+    if before is None:
+        return []
+    found = [each.table for each in before.figures if each.table]
+    found += [each.column.table for each in before.figures if each.column]
+    return found + ([before.target.table] if before.target and before.target.table else [])
 
 
 def _check_known(

@@ -12,6 +12,8 @@ from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.names import table_words
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from awhile.ask.translators.draft import Draft
     from awhile.ask.translators.figures import Figures, Trade
     from awhile.ask.translators.intent import EntityDimension
@@ -23,10 +25,11 @@ __all__ = ["Case"]
 class Case:
     """A draft with the schema it is about."""
 
-    def __init__(self, draft: Draft, figures: Figures) -> None:
+    def __init__(self, draft: Draft, figures: Figures, today: date) -> None:
         self.draft = draft
         self.figures = figures
         self.joins = figures.joins
+        self.today = today
 
     def note(self, mark: Mark, meaning: str) -> None:
         """Tells what words were taken to mean."""

@@ -1,8 +1,7 @@
 """Compiling: the only place that writes SQL, as a SQLGlot tree built from an intent.
 
 Source: ours. Identifiers come from the schema card, values become literals; no text of a question
-is ever parsed as SQL. Figures are computed at the grain of their own table, so that a join never
-counts a row twice; figures of different grains are computed apart and put side by side.
+is ever parsed as SQL. Figures of different grains are computed apart and put side by side.
 """
 
 from __future__ import annotations
@@ -19,26 +18,21 @@ from awhile.ask.translators.intent import (
     EntityDimension,
     Groups,
     Listing,
-    Product,
+    Measure,
+    Ratio,
     Rows,
-    TimeDimension,
+    measures_of,
 )
 from awhile.ask.translators.lists import Lists
-from awhile.ask.translators.names import table_words
-from awhile.ask.translators.sources import Sources, compared, unique
+from awhile.ask.translators.sources import aggregate, compared
+from awhile.ask.translators.summing import Summing, quotient
+from awhile.ask.translators.windows import Windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from awhile.ask.schema import Schema
-    from awhile.ask.translators.intent import (
-        Dimension,
-        Expression,
-        Function,
-        Intent,
-        Measure,
-        Threshold,
-    )
+    from awhile.ask.translators.intent import Dimension, Figure, Intent, Threshold
     from awhile.ask.translators.joins import Joins
 
 __all__ = ["compile_intent"]
@@ -55,116 +49,54 @@ def compile_intent(intent: Intent, schema: Schema, joins: Joins) -> str:
     return written(tree, schema.dialect)
 
 
-class _Figures(Sources):
+class _Figures(Summing):
     """Compiles figures, for all rows or for each group."""
 
     def groups(self, intent: Groups) -> exp.Select:
         if intent.include_empty:
             return self.with_empty(intent)
-        measures = list(intent.measures)
-        extra = [each.measure for each in intent.having if each.measure not in measures]
-        bases = [self.base(each, intent.dimensions) for each in (*measures, *extra)]
-        simple = len(set(bases)) == 1 and not any(m.per for m in (*measures, *extra))
-        if simple:
-            tree = self.aggregate(bases[0], measures, intent, intent.having)
-        else:
-            if extra or (intent.having and len(measures) > 1):
-                raise Stuck("these figures are of different rows and cannot be compared yet")
-            tree = self.side_by_side(intent, measures, bases)
-        tree = self.ordered(tree, intent)
+        if intent.over:
+            windows = Windows(self.schema, self.joins)
+            return windows.along(intent, intent.over, self.plain(windows.inner(intent)))
+        tree = self.ordered(self.plain(intent), intent)
         if intent.count_groups:
             counted = exp.Alias(this=exp.Count(this=exp.Star()), alias=self.name("how_many"))
             return exp.Select().select(counted).from_(tree.subquery("found"))
         return tree
 
-    def base(self, measure: Measure, dims: Sequence[Dimension]) -> str:
-        """The table whose rows are aggregated for a measure, so that none is counted twice."""
-        home = measure.of.table
-        tables = [each.table for each in dims]
-        if measure.per:
-            tables.append(measure.per.table)
-        if measure.part:
-            tables.append(measure.part.ref.table)
-        if all(table in self.joins.reach(home) for table in tables):
-            return home
-        counting = isinstance(measure.of, Rows) or measure.function in (
-            "count_distinct",
-            "min",
-            "max",
-        )
-        if measure.per or not counting:
-            names = " and ".join(
-                dict.fromkeys(t for t in tables if t not in self.joins.reach(home))
-            )
-            raise Stuck(
-                f"one row of {home} belongs to several rows of {names}, "
-                f"so adding up would count it more than once"
-            )
-        found = self.joins.base([home, *tables])
-        if found is None:
-            names = " and ".join([home, *tables])
-            raise Stuck(f"{names} are not linked by keys in a way that I can follow")
-        return found
-
-    def value(self, of: Expression) -> exp.Expr:
-        if isinstance(of, Product):
-            return exp.Mul(this=self.ref(of.quantity), expression=self.ref(of.price))
-        assert isinstance(of, ColumnRef)
-        return self.ref(of)
-
-    def figure(self, measure: Measure, base: str) -> exp.Expr:
-        if isinstance(measure.of, Rows):
-            if base == measure.of.table:
-                made: exp.Expr = exp.Count(this=exp.Star())
-            else:
-                card = self.schema.table(measure.of.table)
-                assert card is not None
-                if len(card.primary_key) != 1:
-                    raise Stuck(f"rows of {card.name} have no key of one column to count by")
-                key = self.column(card.name, card.primary_key[0])
-                made = exp.Count(this=exp.Distinct(expressions=[key]))
-        else:
-            made = _function(measure.function, self.value(measure.of))
-        if not measure.share:
-            return made
-        if measure.part:
-            whole: exp.Expr = made
-            made = self.figure_of_part(measure, base, self.test(measure.part))
-        else:
-            whole = exp.Window(this=exp.Sum(this=made.copy()))
-        # The 1.0 keeps engines whose division of integers is whole from answering 0.
-        made = exp.Mul(this=made, expression=exp.Literal.number("1.0"))
-        return exp.Div(this=made, expression=whole)
-
-    def figure_of_part(self, measure: Measure, base: str, test: exp.Expr) -> exp.Expr:
-        """The same figure over those rows that satisfy `test`."""
-        if measure.function not in ("sum", "count") or base != measure.of.table:
-            raise Stuck("I only know shares of sums and counts")
-        amount = exp.Literal.number("1") if isinstance(measure.of, Rows) else self.value(measure.of)
-        case = exp.Case(ifs=[exp.If(this=test, true=amount)], default=exp.Literal.number("0"))
-        return exp.Sum(this=case)
+    def plain(self, intent: Groups) -> exp.Select:
+        """The groups with their figures, unordered."""
+        dims = intent.dimensions
+        measures = [each for figure in intent.figures for each in measures_of(figure)]
+        tested = [each.measure for each in intent.having]
+        bases = [self.base(each, dims) for each in (*measures, *tested)]
+        if len(set(bases)) == 1 and not any(each.per for each in (*measures, *tested)):
+            return self.aggregate(bases[0], intent.figures, intent, intent.having)
+        if len(measures) == 1 and not intent.having:
+            return self.aggregate(bases[0], intent.figures, intent)
+        return self.side_by_side(intent)
 
     def aggregate(
         self,
         base: str,
-        measures: Sequence[Measure],
+        figures: Sequence[Figure],
         intent: Groups,
         having: Sequence[Threshold] = (),
     ) -> exp.Select:
-        if len(measures) == 1 and measures[0].per:
-            return self.nested(base, measures[0], intent)
+        only = figures[0]
+        if len(figures) == 1 and isinstance(only, Measure) and only.per:
+            return self.nested(base, only, intent)
         tables, tests = self.where(base, intent.where)
-        figures = [*measures, *(each.measure for each in having)]
-        tables += [each.of.table for each in figures]
-        tables += [each.part.ref.table for each in figures if each.part]
+        tables += self.tables_of([*figures, *(each.measure for each in having)], base)
         tree = self.source(base, [*(d.table for d in intent.dimensions), *tables])
         tree = self.dimensions(tree, intent.dimensions)
-        for each in measures:
-            tree = tree.select(self.alias(self.figure(each, base), self.label(each)))
+        for each in figures:
+            for name, made in self.figure(each, base):
+                tree = tree.select(self.alias(made, name))
         for test in tests:
             tree = tree.where(test)
         for limit in having:
-            figure = self.figure(limit.measure, base)
+            figure = self.measure(limit.measure, base)
             tree = tree.having(compared(figure, limit.operator, limit.low, limit.high))
         return tree
 
@@ -196,32 +128,49 @@ class _Figures(Sources):
         for name in self.names_of(dims):
             outer = outer.select(exp.Column(this=self.name(name)))
             outer = outer.group_by(exp.Column(this=self.name(name)))
-        figure = _function(measure.function, exp.Column(this=self.name("amount")))
-        return outer.select(self.alias(figure, self.label(measure)))
+        amount: exp.Expr = exp.Column(this=self.name("amount"))
+        if measure.only:
+            raise Stuck("I cannot tell which of them this is about")
+        return outer.select(self.alias(aggregate(measure.function, amount), self.label(measure)))
 
-    def side_by_side(
-        self, intent: Groups, measures: Sequence[Measure], bases: Sequence[str]
-    ) -> exp.Select:
+    def side_by_side(self, intent: Groups) -> exp.Select:
         """Figures of different grains, each on its own, matched on the groups."""
-        if len(measures) == 1:
-            tree = self.aggregate(bases[0], measures, intent)
-            if intent.having:
-                raise Stuck("I cannot compare a figure of figures with a number yet")
-            return tree
+        dims = intent.dimensions
+        ratio = next((each for each in intent.figures if isinstance(each, Ratio)), None)
+        plain = [each for each in intent.figures if isinstance(each, Measure)]
+        if len(plain) != len(intent.figures) and not (ratio and len(intent.figures) == 1):
+            raise Stuck("these figures are of different rows and cannot be put together yet")
+        measures = list(measures_of(ratio)) if ratio else plain
+        tested = [each.measure for each in intent.having if each.measure not in measures]
+        parts = [f"part_{place}" for place, _ in enumerate([*measures, *tested], 1)]
+        bases = [self.base(each, dims) for each in (*measures, *tested)]
         for each in intent.where.filters:
             if any(each.ref.table not in self.joins.reach(base) for base in bases):
                 raise Stuck("I cannot tell whether its condition is about all of these figures")
-        names = self.names_of(intent.dimensions)
-        parts = [f"part_{place}" for place in range(1, len(measures) + 1)]
+        tree = self.matched(self.names_of(dims), parts)
+        cells = [
+            exp.Column(this=self.name(self.label(measure)), table=self.name(part))
+            for part, measure in zip(parts, [*measures, *tested], strict=True)
+        ]
+        if ratio:
+            tree = tree.select(self.alias(quotient(cells[0], cells[1]), self.ratio_label(ratio)))
+        else:
+            for cell, measure in zip(cells, measures, strict=False):
+                tree = tree.select(self.alias(cell, self.label(measure)))
+        every = [*measures, *tested]
+        for limit in intent.having:
+            cell = cells[every.index(limit.measure)].copy()
+            tree = tree.where(compared(cell, limit.operator, limit.low, limit.high))
+        for part, measure, base in zip(parts, every, bases, strict=True):
+            tree = tree.with_(part, as_=self.aggregate(base, [measure], intent))
+        return tree
+
+    def matched(self, names: Sequence[str], parts: Sequence[str]) -> exp.Select:
+        """The groups of several parts, each group once."""
         tree = exp.Select().from_(self.table(parts[0]))
         for name in names:
             cells = [exp.Column(this=self.name(name), table=self.name(part)) for part in parts]
             tree = tree.select(self.alias(exp.Coalesce(this=cells[0], expressions=cells[1:]), name))
-        for part, measure in zip(parts, measures, strict=True):
-            label = self.label(measure)
-            tree = tree.select(
-                self.alias(exp.Column(this=self.name(label), table=self.name(part)), label)
-            )
         for place, part in enumerate(parts[1:], 1):
             on = [
                 exp.NullSafeEQ(
@@ -234,14 +183,13 @@ class _Figures(Sources):
                 tree = tree.join(self.table(part), on=exp.and_(*on, copy=False), join_type="full")
             else:
                 tree = tree.join(self.table(part), join_type="cross")
-        for part, measure, base in zip(parts, measures, bases, strict=True):
-            tree = tree.with_(part, as_=self.aggregate(base, [measure], intent))
         return tree
 
     def with_empty(self, intent: Groups) -> exp.Select:
         """Every row of the entity, with 0 where it has nothing to add up."""
-        entity, measure = intent.dimensions[0], intent.measures[0]
+        entity, measure = intent.dimensions[0], intent.figures[0]
         assert isinstance(entity, EntityDimension)
+        assert isinstance(measure, Measure)
         base = self.base(measure, intent.dimensions)
         reach = self.joins.reach(entity.table)
         own = [each for each in intent.where.filters if each.ref.table in reach]
@@ -251,7 +199,7 @@ class _Figures(Sources):
         for key in entity.key:
             column = self.column(entity.table, key)
             inner = inner.select(column).group_by(column.copy())
-        inner = inner.select(self.alias(self.figure(measure, base), "amount"))
+        inner = inner.select(self.alias(self.measure(measure, base), "amount"))
         for test in tests:
             inner = inner.where(test)
         on = exp.and_(
@@ -283,90 +231,43 @@ class _Figures(Sources):
         if intent.count_groups:
             return tree
         names = self.names_of(intent.dimensions)
-        if intent.order and not isinstance(intent.order.by, ColumnRef):
-            label = self.label(intent.order.by)
+        first = self.order_name(intent)
+        if intent.order and first:
             tree = tree.order_by(
                 exp.Ordered(
-                    this=exp.Column(this=self.name(label)),
+                    this=exp.Column(this=self.name(first)),
                     desc=intent.order.descending,
                     nulls_first=False,
                 )
             )
-        for place, _ in enumerate(names, 1):
+        places = list(range(1, len(names) + 1))
+        if intent.order and isinstance(intent.order.by, ColumnRef):
+            place = self.place_of(intent.order.by, intent.dimensions)
+            descending = intent.order.descending
+            tree = tree.order_by(exp.Ordered(this=exp.Literal.number(str(place)), desc=descending))
+            places.remove(place)
+        for place in places:
             # By place: a name would be ambiguous between the column and its source.
             tree = tree.order_by(exp.Ordered(this=exp.Literal.number(str(place)), desc=False))
         return tree.limit(intent.limit) if intent.limit else tree
 
-    # Groups -----------------------------------------------------------------------------------
+    def order_name(self, intent: Groups) -> str | None:
+        """The name of the figure's column that sorts, if one does."""
+        if intent.order is None or isinstance(intent.order.by, ColumnRef):
+            return None
+        by = intent.order.by
+        if isinstance(by, Measure):
+            return self.label(by)
+        base = self.base(measures_of(by)[0], intent.dimensions)
+        return self.figure(by, base)[0][0] if not isinstance(by, Ratio) else self.ratio_label(by)
 
-    def dimensions(self, tree: exp.Select, dims: Sequence[Dimension]) -> exp.Select:
-        names = iter(self.names_of(dims))
+    def place_of(self, ref: ColumnRef, dims: Sequence[Dimension]) -> int:
+        place = 1
         for each in dims:
-            match each:
-                case EntityDimension():
-                    for column in self.shown(each):
-                        made = self.column(each.table, column)
-                        tree = tree.select(self.alias(made, next(names)))
-                    for column in dict.fromkeys((*each.key, *self.shown(each))):
-                        tree = tree.group_by(self.column(each.table, column))
-                case TimeDimension():
-                    tree = tree.select(self.alias(self.time(each), next(names)))
-                    tree = tree.group_by(self.time(each))
-                case ColumnRef():
-                    tree = tree.select(self.alias(self.ref(each), next(names)))
-                    tree = tree.group_by(self.ref(each))
-        return tree
-
-    def names_of(self, dims: Sequence[Dimension]) -> list[str]:
-        names: list[str] = []
-        for each in dims:
-            if isinstance(each, EntityDimension):
-                for column in self.shown(each):
-                    plain = column in each.key or column not in ("name", "title", "label")
-                    own = "_".join(table_words(each.table))
-                    names.append(column if plain else f"{own}_{column}")
-            elif isinstance(each, TimeDimension):
-                names.append(each.unit)
-            else:
-                names.append(each.column)
-        return unique(names)
-
-    def time(self, each: TimeDimension) -> exp.Expr:
-        column = self.ref(each.ref)
-        if each.unit in ("weekday", "hour"):
-            part = "ISODOW" if each.unit == "weekday" else "HOUR"
-            return exp.Extract(this=exp.var(part), expression=column)
-        trunc = exp.TimestampTrunc(this=column, unit=exp.var(each.unit.upper()))
-        return exp.Cast(this=trunc, to=exp.DataType.build("date"))
-
-    def label(self, measure: Measure) -> str:
-        """The name of a figure's column in the answer."""
-        words = {"count_distinct": "count", "sum": "total"}.get(measure.function, measure.function)
-        if isinstance(measure.of, Rows):
-            one = "_".join(table_words(measure.of.table))
-            name = f"{one}_count" if not measure.per else f"{words}_{one}_count"
-        elif isinstance(measure.of, Product) and isinstance(measure.per, EntityDimension):
-            name = f"{words}_{'_'.join(table_words(measure.per.table))}_value"
-        elif isinstance(measure.of, Product):
-            name = f"{words}_revenue" if measure.per else "revenue"
-        else:
-            name = f"{words}_{measure.of.column}"
-        return f"share_of_{name}" if measure.share else name
-
-
-def _function(function: Function, value: exp.Expr) -> exp.Expr:
-    if function == "count":
-        return exp.Count(this=value)
-    if function == "count_distinct":
-        return exp.Count(this=exp.Distinct(expressions=[value]))
-    kinds: dict[str, type[exp.Expr]] = {
-        "sum": exp.Sum,
-        "avg": exp.Avg,
-        "median": exp.Median,
-        "min": exp.Min,
-        "max": exp.Max,
-    }
-    return kinds[function](this=value)
+            if each == ref:
+                return place
+            place += len(self.shown(each)) if isinstance(each, EntityDimension) else 1
+        raise Stuck("the answer can only be sorted by what it shows")
 
 
 def _first_known(name: exp.Identifier, parts: Sequence[exp.Identifier]) -> exp.Expr:

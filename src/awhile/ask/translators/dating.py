@@ -37,7 +37,7 @@ _BEGAN = (
 def date_of(case: Case, table: str, mark: Mark) -> ColumnRef:
     """The date column meant for rows of `table`. Raises `Doubt`."""
     draft, figures = case.draft, case.figures
-    if draft.date:
+    if draft.date and not _told_apart(case, draft.date):
         return draft.date
     if draft.new:
         own = [
@@ -64,7 +64,7 @@ def date_of(case: Case, table: str, mark: Mark) -> ColumnRef:
 def event_date(case: Case, mark: Mark) -> ColumnRef:
     """The date column for a period or a time group of the whole question. Raises `Doubt`."""
     draft, figures = case.draft, case.figures
-    if draft.date or draft.new:
+    if draft.new or (draft.date and not _told_apart(case, draft.date)):
         return date_of(case, case.subject(), mark)
     trade = figures.trade
     if trade and draft.rank and draft.rank.word.about == "events":
@@ -89,6 +89,13 @@ def event_date(case: Case, mark: Mark) -> ColumnRef:
             return date_of(case, table, mark)
     _not_either(case, subject, mark)
     return date_of(case, subject, mark)
+
+
+def _told_apart(case: Case, ref: ColumnRef) -> bool:
+    """Whether the date has its own time, and is of other rows than those asked for: "revenue in
+    2026 from customers who joined in 2025"."""
+    own = any(when.ref == ref for when in case.draft.periods)
+    return own and case.subject() != ref.table
 
 
 def _not_either(case: Case, subject: str, mark: Mark) -> None:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
         TimeRange,
         Verb,
     )
+    from awhile.ask.translators.periods import Unit
 
-__all__ = ["Draft", "Figure", "Grouping", "Rank", "Target"]
+__all__ = ["Along", "Draft", "Figure", "Grouping", "Rank", "Rest", "Said", "Target", "When"]
 
 
 @dataclass(slots=True)
@@ -73,6 +74,55 @@ class Rank:
 
 
 @dataclass(slots=True)
+class Said:
+    """A condition as said. `how` tells "web orders" (adjective), "orders in Germany" (phrase) and
+    "orders that were cancelled" (claim) apart; `after` whether a figure or rows came before it;
+    `side` which side of a ratio it was said on, if any.
+    """
+
+    filter: Filter
+    mark: Mark
+    how: Literal["adjective", "phrase", "claim"] = "phrase"
+    after: bool = False
+    side: int = 0
+
+
+@dataclass(slots=True)
+class When:
+    """A time as said, and the date it is of where that was said right before: "joined in 2025"."""
+
+    mark: Mark
+    time: TimeRange
+    ref: ColumnRef | None = None
+    joined: bool = False
+    """Whether "and" or "or" ties it to the time before it."""
+
+
+@dataclass(slots=True)
+class Along:
+    """What is to be made of a figure along time; `unit` is how far apart what is compared is."""
+
+    kind: Literal["growth", "running", "moving"]
+    mark: Mark
+    size: int = 0
+    unit: Unit | None = None
+
+
+@dataclass(slots=True)
+class Rest:
+    """What words that go on from another question leave for it: functions without a noun ("the
+    average instead"), a share, a number of rows.
+    """
+
+    functions: list[Function] = field(default_factory=list["Function"])
+    share: bool = False
+    count: int | None = None
+    instead: bool = False
+    as_chart: bool = False
+    """How it is drawn is not the translator's; that it is asked for is something to go on with."""
+
+
+@dataclass(slots=True)
 class Draft:
     """Everything read so far."""
 
@@ -81,10 +131,14 @@ class Draft:
     target: Target | None = None
     figures: list[Figure] = field(default_factory=list[Figure])
     groupings: list[Grouping] = field(default_factory=list[Grouping])
-    filters: list[Filter] = field(default_factory=list["Filter"])
+    said: list[Said] = field(default_factory=list[Said])
     anded: set[ColumnRef] = field(default_factory=set["ColumnRef"])
-    periods: list[tuple[Mark, TimeRange]] = field(default_factory=list["tuple[Mark, TimeRange]"])
+    periods: list[When] = field(default_factory=list[When])
     date: ColumnRef | None = None
+    date_noun: Mark | None = None
+    """A date named as such, for which no time was said yet."""
+    happened: list[tuple[Mark, ColumnRef]] = field(default_factory=list["tuple[Mark, ColumnRef]"])
+    """Dates heard as verbs: "closed"; whether that it happened matters depends on the rest."""
     related: list[str] = field(default_factory=list[str])
     events: list[str] = field(default_factory=list[str])
     never: list[str] = field(default_factory=list[str])
@@ -95,13 +149,23 @@ class Draft:
     rank: Rank | None = None
     descending: bool | None = None
     sort: Figure | ColumnRef | None = None
+    along: Along | None = None
+    versus: Mark | None = None
+    ratio: Mark | None = None
+    part_of: Mark | None = None
     together: bool = False
     often: bool = False
     distinct: bool = False
     new: Mark | None = None
     joined_target: bool = False
-    places: dict[Filter, int] = field(default_factory=dict["Filter", int])
     meanings: list[Meaning] = field(default_factory=list["Meaning"])
+    rest: Rest | None = None
+    """Only where the question was read as one that goes on from another."""
+
+    @property
+    def filters(self) -> list[Filter]:
+        """The conditions, in the order of the question."""
+        return [each.filter for each in self.said]
 
     def uses_date(self) -> bool:
         """Whether a date that was named is used for more than a period."""

@@ -7,17 +7,19 @@ equally good, nothing is chosen (`None` or several), and the question goes back.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.intent import ColumnRef, EntityDimension, Product
 from awhile.ask.translators.language import ENGLISH
-from awhile.ask.translators.names import column_words, is_label, table_words
+from awhile.ask.translators.names import column_words, date_words, is_label, table_words
+from awhile.ask.translators.words import split_name
 
 if TYPE_CHECKING:
     from awhile.ask.schema import Schema, Table, TableColumn
     from awhile.ask.translators.joins import Joins
 
-__all__ = ["Figures", "Trade"]
+__all__ = ["Figures", "Trade", "day_of"]
 
 _QUANTITY = frozenset({"quantity", "unit"})
 _MONEY_FIRST = ("revenue", "turnover")
@@ -41,6 +43,7 @@ _NOT_MONEY = frozenset(
         "score",
     }
 )
+_HOW_MANY = ("num", "n", "nr", "count", "cnt")
 _EVENT_WORDS = (
     "order",
     "sale",
@@ -70,6 +73,10 @@ _FIRST_DATES = (
     "occurred",
     "created",
     "paid",
+    "opened",
+    "submitted",
+    "reported",
+    "registered",
 )
 
 
@@ -96,6 +103,9 @@ class Figures:
             table.name: found for table in schema.tables if (found := _money_column(table))
         }
         self.trade = self._find_trade()
+        days = [day_of(c.maximum) for table in schema.tables for c in table.columns]
+        self.last_day = max((day for day in days if day), default=None)
+        """The last day any row is of, where that is known."""
 
     def table(self, name: str) -> Table:
         """The table of that exact name."""
@@ -132,6 +142,22 @@ class Figures:
             and column_words(column.name, table.name) == ("quantity",)
         )
 
+    def adds_up(self, ref: ColumnRef) -> bool:
+        """Whether values of the column may be added up: amounts and numbers of things."""
+        words = set(column_words(ref.column, ref.table))
+        if ref in self.units() or ref in self.revenue() or self.counts(ref):
+            return True
+        return bool(words & ENGLISH.additive) and not words & ENGLISH.not_additive
+
+    def counts(self, ref: ColumnRef) -> bool:
+        """Whether the column holds how many there are of what its name says: `citation_num`."""
+        pieces = split_name(ref.column)
+        if self.column(ref).kind not in ("integer", "number") or len(pieces) < 2:
+            return False
+        if set(column_words(ref.column, ref.table)) & ENGLISH.identifying:
+            return False
+        return pieces[0] in _HOW_MANY or pieces[-1] in _HOW_MANY
+
     def prices(self, table: str) -> tuple[ColumnRef, ...]:
         """The price columns of a table."""
         return tuple(
@@ -165,11 +191,22 @@ class Figures:
             own = table_words(table)
             for word in (*own, *(f"{each}ed" for each in own), *_FIRST_DATES):
                 leading = [
-                    each for each in found if column_words(each.column, each.table)[:1] == (word,)
+                    each for each in found if date_words(each.column, each.table)[:1] == (word,)
                 ]
                 if len(leading) == 1:
                     return tuple(leading)
+        if not found:
+            found = [
+                ColumnRef(table, column.name)
+                for column in self.table(table).columns
+                if self.is_year(ColumnRef(table, column.name))
+            ]
         return tuple(found)
+
+    def is_year(self, ref: ColumnRef) -> bool:
+        """Whether the column holds years as numbers."""
+        column = self.column(ref)
+        return column.kind == "integer" and column_words(column.name)[-1:] == ("year",)
 
     def nearest_dates(self, table: str) -> tuple[ColumnRef, ...]:
         """The default dates for rows of a table: its own, else of the nearest it looks up."""
@@ -264,6 +301,14 @@ class Figures:
         item = items[0] if len(items) == 1 else (goods[0] if len(goods) == 1 else None)
         assert card.name == lines
         return Trade(lines, header, item, buyer)
+
+
+def day_of(text: str | None) -> date | None:
+    """The day of a date or timestamp as a card has it, if it is one Python knows."""
+    try:
+        return date.fromisoformat((text or "")[:10])
+    except ValueError:
+        return None
 
 
 def _product(table: Table) -> Product | None:

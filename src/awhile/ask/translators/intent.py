@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Among",
+    "Change",
     "ColumnRef",
     "Comparison",
     "Condition",
@@ -24,7 +25,9 @@ __all__ = [
     "During",
     "EntityDimension",
     "Expression",
+    "Figure",
     "Filter",
+    "Flag",
     "Function",
     "Groups",
     "Intent",
@@ -32,14 +35,21 @@ __all__ = [
     "Measure",
     "Missing",
     "Order",
+    "Over",
     "Pairs",
     "Product",
+    "Ratio",
     "Rows",
+    "Share",
     "Threshold",
     "TimeDimension",
+    "Totals",
+    "measures_of",
 ]
 
-Function = Literal["sum", "count", "count_distinct", "avg", "median", "min", "max"]
+Function = Literal[
+    "sum", "count", "count_distinct", "avg", "median", "min", "max", "stddev", "variance"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,7 @@ class EntityDimension:
 
 @dataclass(frozen=True, slots=True)
 class TimeDimension:
-    """One group for each unit of time of a date column."""
+    """One group for each unit of time of a date column, or of a column that holds years."""
 
     ref: ColumnRef
     unit: Unit | Literal["weekday", "hour"]
@@ -99,26 +109,19 @@ Dimension = ColumnRef | EntityDimension | TimeDimension
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """A figure over rows. With `per`, `of` is first summed (or counted) for each `per`.
-
-    `share` turns it into a fraction, from 0 to 1: of the whole of all groups, or, with `part`,
-    of all rows by those rows that satisfy `part`.
-    """
-
-    function: Function
-    of: Expression
-    per: EntityDimension | TimeDimension | None = None
-    share: bool = False
-    part: Filter | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Among:
     """The column has one of the values, or, `negated`, none of them."""
 
     ref: ColumnRef
     values: tuple[str, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """What the column says is so, or, `negated`, is not: `is_open`."""
+
+    ref: ColumnRef
     negated: bool = False
 
 
@@ -134,20 +137,37 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class During:
-    """The date column lies in the period."""
+    """The date column lies in one of the periods."""
 
     ref: ColumnRef
-    period: Period
+    periods: tuple[Period, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The column is empty."""
+    """The column is empty, or, `negated`, is not."""
 
     ref: ColumnRef
+    negated: bool = False
 
 
-Filter = Among | Comparison | During | Missing
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Rows of an entity for which a measure of theirs compares with a number."""
+
+    entity: EntityDimension
+    measure: Measure
+    operator: Operator
+    low: Decimal
+    high: Decimal | None = None
+
+    @property
+    def ref(self) -> ColumnRef:
+        """The key by which rows of the entity are known."""
+        return ColumnRef(self.entity.table, self.entity.key[0])
+
+
+Filter = Among | Flag | Comparison | During | Missing | Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +185,59 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure over rows, `only` those that satisfy a condition of its own.
+
+    With `per`, `of` is first summed (or counted) for each `per`.
+    """
+
+    function: Function
+    of: Expression
+    per: EntityDimension | TimeDimension | None = None
+    only: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A measure as a fraction, from 0 to 1, of the whole of all groups."""
+
+    of: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One measure divided by another. Where it is a `part` of it, it is told as a share."""
+
+    top: Measure
+    bottom: Measure
+    part: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A measure in two periods, side by side, and by how much it changed."""
+
+    now: Measure
+    before: Measure
+
+
+Figure = Measure | Share | Ratio | Change
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What is made of measures along the groups of time.
+
+    `running` adds up from the first; `moving` averages the last `size` groups; `growth` compares
+    with the group one `unit` earlier.
+    """
+
+    kind: Literal["running", "moving", "growth"]
+    size: int = 0
+    unit: Unit | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Threshold:
     """A measure of each group against a number."""
 
@@ -176,9 +249,9 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Sorted by one of the intent's measures, or by a column of a listing."""
+    """Sorted by one of the intent's figures, by one of its groups, or by a column of a listing."""
 
-    by: Measure | ColumnRef
+    by: Figure | ColumnRef
     descending: bool = True
 
 
@@ -190,12 +263,13 @@ class Groups:
     `count_groups` answers with how many groups there are instead of the groups.
     """
 
-    measures: tuple[Measure, ...]
+    figures: tuple[Figure, ...]
     dimensions: tuple[Dimension, ...] = ()
     where: Condition = field(default_factory=Condition)
     having: tuple[Threshold, ...] = ()
     order: Order | None = None
     limit: int | None = None
+    over: Over | None = None
     include_empty: bool = False
     count_groups: bool = False
 
@@ -230,3 +304,16 @@ class Pairs:
 
 
 Intent = Groups | Listing | Pairs
+
+
+def measures_of(figure: Figure) -> tuple[Measure, ...]:
+    """The measures a figure is made of."""
+    match figure:
+        case Measure():
+            return (figure,)
+        case Share():
+            return (figure.of,)
+        case Ratio():
+            return (figure.top, figure.bottom)
+        case Change():
+            return (figure.now, figure.before)

@@ -14,6 +14,7 @@ from awhile.ask.translators.marks import (
     Aggregate,
     GrainNoun,
     MeasureNoun,
+    Step,
     Superlative,
     Verb,
     Word,
@@ -50,6 +51,12 @@ class Language:
     """Past forms of words in the names of dates, where no rule makes them: `sent` of `send`."""
     people: frozenset[str]
     """Stems of tables whose rows are somebody who buys."""
+    additive: frozenset[str]
+    """Words in the names of columns whose values may be added up."""
+    not_additive: frozenset[str]
+    """Words in the names of columns whose sum says nothing: a rate, a score, a year."""
+    identifying: frozenset[str]
+    """Words before "number" that make it the name of one thing, and no count of things."""
     numbers: Mapping[str, int]
     """Numbers as words."""
     months: Mapping[str, int]
@@ -76,6 +83,9 @@ def load(name: str) -> Language:
         name_words=frozenset(names["words"].split()),
         pasts={word: tuple(said.split(" | ")) for word, said in names["pasts"].items()},
         people=frozenset(names["people"].split()),
+        additive=frozenset(names["additive"].split()),
+        not_additive=frozenset(names["not_additive"].split()),
+        identifying=frozenset(names["identifying"].split()),
         numbers=calendar["numbers"],
         months={
             name: number
@@ -99,6 +109,7 @@ def _grammar(data: Mapping[str, Any]) -> Iterator[tuple[Phrase, Recognised]]:
         *((GrainNoun(unit, True), said) for unit, said in data["grain_adjectives"].items()),
         *((MeasureNoun(name), said) for name, said in data["measures"].items()),
         *((Verb(kind), said) for kind, said in data["verbs"].items()),
+        *((Step(unit), said) for unit, said in data["steps"].items()),
     ]
     for each in data["superlatives"]:
         fields = {key: value for key, value in each.items() if key != "say"}

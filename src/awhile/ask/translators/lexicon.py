@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import ColumnSense, ValueSense
-from awhile.ask.translators.names import column_words, hidden_words, table_words
+from awhile.ask.translators.names import column_words, date_words, hidden_words, table_words
 from awhile.ask.translators.words import distance_within, stem, tokenise
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _Phrase = tuple[str, ...]
 LONGEST = 7
 """The most words of one name or value."""
 _TIME_TAILS = ("at", "on", "date", "time", "timestamp", "day")
+_TIME_NOUNS = ("date", "day", "time")
 _ID_TAILS = ("id", "key", "code", "number", "no")
 _UNITS_OF_MEASURE = ("cm", "kg", "usd", "eur", "pct", "km", "ms", "sec", "gram", "meter")
 _OPTIONAL_FIRST = ("unit", "list", "full")
@@ -43,6 +44,7 @@ class Lexicon:
         self.columns: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.values: dict[_Phrase, dict[ValueSense, None]] = {}
         self.dates: dict[_Phrase, dict[ColumnSense, None]] = {}
+        self.date_verbs: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.events: dict[str, str] = {}
         self._weak_tables: dict[_Phrase, dict[str, None]] = {}
         self._weak_columns: dict[_Phrase, dict[ColumnSense, None]] = {}
@@ -86,6 +88,7 @@ class Lexicon:
     def _add_table(self, table: Table) -> None:
         words = table_words(table.name)
         _add(self.tables, words, table.name)
+        _add(self._weak_tables, (stem(table.name.casefold()),), table.name)
         if len(words) > 1:
             _add(self._weak_tables, words[-1:], table.name)
         for ending in _past_forms("".join(words[-1:])):
@@ -117,6 +120,7 @@ class Lexicon:
         hidden = hidden_words(table)
         own = table_words(table.name)
         pointing = {name for key in table.foreign_keys for name in key.columns}
+        dated: list[ColumnSense] = []
         for column in table.columns:
             words = column_words(column.name, table.name)
             short = words[len(own) :] if words[: len(own)] == own and words != own else words
@@ -129,16 +133,19 @@ class Lexicon:
                 continue
             for phrase in {words, short, own + short}:
                 _add(self.columns, phrase, sense)
+            _add(self._weak_columns, (stem(column.name.casefold()),), sense)
             if said not in (words, short):
                 _add(self._weak_columns, said, sense)
             self._add_parts(sense, own, short)
             if said:
                 self._add_parts(sense, own, said)
             if column.kind in ("date", "timestamp"):
-                self._add_dates(sense, short)
-                self._add_dates(sense, said)
+                self._add_dates(sense, short, said)
+                dated.append(sense)
             self._add_flag(column, sense, short)
             self._add_values(column, sense)
+        if len(dated) == 1:
+            _add(self._weak_columns, ("date",), dated[0])
 
     def _add_parts(self, sense: ColumnSense, own: _Phrase, short: _Phrase) -> None:
         """The part of a name that may stand for it: what follows "unit", what precedes "kg"."""
@@ -154,17 +161,24 @@ class Lexicon:
         elif short[-1] == "name":
             _add(self._weak_columns, short[:-1], sense)
 
-    def _add_dates(self, sense: ColumnSense, words: _Phrase) -> None:
-        if not words:
+    def _add_dates(self, sense: ColumnSense, words: _Phrase, said: _Phrase) -> None:
+        """The date by its name, and as the verb that it is the date of."""
+        for phrase in (words, said):
+            if phrase:
+                _add(self.dates, phrase, sense)
+        event = date_words(sense.column, sense.table)
+        if event[:2] == ("date", "of"):
+            event = event[2:]
+        own = table_words(sense.table)
+        if event[: len(own)] == own and len(event) > len(own):
+            event = event[len(own) :]
+        if not event or event in (("date",), ("time",)):
             return
-        _add(self.dates, words, sense)
-        if words[-1] in _TIME_TAILS and len(words) > 1:
-            _add(self.dates, words[:-1], sense)
-            words = words[:-1]
-        if words[:2] == ("date", "of"):
-            words = words[2:]
-        for past in ENGLISH.pasts.get(words[0], _past_forms(words[0])) if words else ():
-            _add(self.dates, tuple(past.split()), sense)
+        _add(self.dates, event, sense)
+        for noun in _TIME_NOUNS:
+            _add(self.dates, (*event, noun), sense)
+        for past in ENGLISH.pasts.get("".join(event), _past_forms(event[0])):
+            _add(self.date_verbs, tuple(past.split()), sense)
 
     def _add_flag(self, column: TableColumn, sense: ColumnSense, words: _Phrase) -> None:
         """`is_open`, `has_lab`: what the rest of the name says is so, or not."""

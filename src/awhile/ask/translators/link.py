@@ -6,6 +6,7 @@ are one; values only as the card's samples spell them, upper and lower case alik
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.language import ENGLISH
@@ -14,6 +15,7 @@ from awhile.ask.translators.marks import (
     ColumnNoun,
     Compare,
     Mark,
+    Moving,
     Number,
     TableNoun,
     TimeRange,
@@ -22,7 +24,7 @@ from awhile.ask.translators.marks import (
     Verb,
     Word,
 )
-from awhile.ask.translators.periods import find_period
+from awhile.ask.translators.periods import Period, find_period, period_beside, period_of_data
 from awhile.ask.translators.words import stem, tokenise
 
 if TYPE_CHECKING:
@@ -44,22 +46,58 @@ _ONE_OR_MORE: dict[tuple[str, ...], Operator] = {
 _CURRENCIES = ("euro", "euros", "dollar", "dollars", "eur", "usd")
 
 
-def link(tokens: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Mark, ...]:
-    """The marks of a question, in order, covering every token."""
+def link(
+    tokens: Sequence[Token], lexicon: Lexicon, today: date, last: Period | None = None
+) -> tuple[Mark, ...]:
+    """The marks of a question, in order, covering every token.
+
+    `last` is the time of the question before, for "the year before".
+    """
     marks: list[Mark] = []
+    norms = {token.norm for token in tokens}
+    comparing = bool(norms & ENGLISH.calendar["comparing"])
+    if tokens and tokens[0].norm in ENGLISH.calendar["asking"]:
+        comparing = comparing or "change" in norms
     at = 0
     while at < len(tokens):
-        end, what = _longest(tokens, at, lexicon, today, marks[-1].what if marks else None)
+        before = marks[-1].what if marks else None
+        end, what = _longest(tokens, at, lexicon, _Times(today, not comparing, last), before)
         text = " ".join(token.text for token in tokens[at:end])
         marks.append(Mark(at, end, text, what))
         at = end
     return tuple(marks)
 
 
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """How times are read: relative to which day, and whether "from … to …" is one of them."""
+
+    today: date
+    ranges: bool
+    last: Period | None
+
+    def at(self, tokens: Sequence[Token], at: int) -> tuple[int, TimeRange] | None:
+        """The longest time expression at a token, where it ends, and whether it is of the data."""
+        found = find_period(tokens, at, self.today, self.ranges)
+        words = tuple(token.norm for token in tokens[at : at + 14])
+        for length in range(min(8, len(words)), 0, -1):
+            tail = words[length : length + 3], words[length : length + 2]
+            ends = [each for each in tail if " ".join(each) in ENGLISH.calendar["of data"]]
+            if ends and period_of_data(words[:length], self.today):
+                said = TimeRange(Period(None, None, "of the data"), words[:length], True)
+                return at + length + len(ends[0]), said
+        beside = period_beside(words, self.last) if self.last else None
+        if beside and (found is None or beside[0] >= found[0]):
+            return at + beside[0], TimeRange(beside[1], words[: beside[0]])
+        if found is None:
+            return None
+        return at + found[0], TimeRange(found[1], words[: found[0]])
+
+
 def _longest(
-    tokens: Sequence[Token], at: int, lexicon: Lexicon, today: date, before: Recognised | None
+    tokens: Sequence[Token], at: int, lexicon: Lexicon, times: _Times, before: Recognised | None
 ) -> tuple[int, Recognised]:
-    found = list(_candidates(tokens, at, lexicon, today, before))
+    found = list(_candidates(tokens, at, lexicon, times, before))
     if not found:
         return at + 1, _shortened(tokens[at], lexicon)
     # `max` keeps the first of equals, so the order of `_candidates` decides ties.
@@ -80,7 +118,7 @@ def _shortened(token: Token, lexicon: Lexicon) -> Recognised:
 
 
 def _candidates(
-    tokens: Sequence[Token], at: int, lexicon: Lexicon, today: date, before: Recognised | None
+    tokens: Sequence[Token], at: int, lexicon: Lexicon, times: _Times, before: Recognised | None
 ) -> Iterator[tuple[int, Recognised]]:
     token = tokens[at]
     if token.quoted:
@@ -95,9 +133,12 @@ def _candidates(
     if compare and priced:
         yield compare
         return
-    period = find_period(tokens, at, today)
+    period = times.at(tokens, at)
     if period:
-        yield at + period[0], TimeRange(period[1])
+        yield period
+    moving = _moving(tokens, at)
+    if moving:
+        yield moving
     if compare:
         yield compare
     for end in range(min(len(tokens), at + LONGEST), at, -1):
@@ -108,6 +149,8 @@ def _candidates(
         known = ENGLISH.grammar.get(norms)
         if known is None and norms[0] == "the":
             known = ENGLISH.grammar.get(norms[1:])
+        if norms in lexicon.date_verbs and times.at(tokens, end):
+            yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
         yield from _schema_words(known, norms, stems, end, lexicon)
         if known is not None:
             yield end, known
@@ -115,10 +158,29 @@ def _candidates(
             yield end, ValueNoun(tuple(lexicon.values[stems]))
         if len(norms) == 1 and norms[0] in lexicon.events and known is None:
             yield end, Verb("event", lexicon.events[norms[0]])
+        if norms in lexicon.date_verbs and stems not in lexicon.tables:
+            yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
         if norms in lexicon.dates and stems not in lexicon.tables:
             yield end, ColumnNoun(tuple(lexicon.dates[norms]))
     if token.number is not None:
         yield at + 1, Number(token.number)
+
+
+def _moving(tokens: Sequence[Token], at: int) -> tuple[int, Moving] | None:
+    """ "3 month moving average of": its length may also be left open."""
+    norms = [token.norm for token in tokens[at : at + 6]]
+    size, used = 0, 0
+    unit = None
+    number = tokens[at].number
+    if number is not None and len(norms) > 1 and norms[1] in ENGLISH.units:
+        size, unit, used = int(number), ENGLISH.units[norms[1]], 2
+    calendar = ENGLISH.calendar
+    if not (used + 1 < len(norms) and norms[used] in calendar["moving"]):
+        return None
+    if norms[used + 1] not in calendar["averages"]:
+        return None
+    used += 2
+    return at + used + (norms[used : used + 1] == ["of"]), Moving(size, unit)
 
 
 def _schema_words(

@@ -23,10 +23,12 @@ __all__ = [
     "GrainNoun",
     "Mark",
     "MeasureNoun",
+    "Moving",
     "Number",
     "Operator",
     "Recognised",
     "Role",
+    "Step",
     "Superlative",
     "TableNoun",
     "TimeRange",
@@ -66,9 +68,20 @@ Role = Literal[
     "bring",
     "all",
     "share",
+    "part of",
+    "ratio",
     "is",
+    "be",
+    "relation",
+    "growth",
+    "running",
+    "versus",
+    "chart",
+    "only",
+    "follow",
     "silent",
 ]
+"""What a grammar word does; the reader knows each."""
 Operator = Literal["=", "<>", ">", ">=", "<", "<=", "between"]
 
 
@@ -101,6 +114,21 @@ class GrainNoun:
 
     unit: Unit | Literal["weekday", "hour"]
     adjective: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far apart two times are that are compared: "year over year"."""
+
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A moving average over so many units of time, which are not said when `size` is 0."""
+
+    size: int
+    unit: Unit | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +165,13 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """A time expression."""
+    """A time expression. One `of the data` is relative to the last day the data has, so that its
+    `words` are read once more when the column is known.
+    """
 
     period: Period
+    words: tuple[str, ...] = ()
+    of_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +192,14 @@ class ColumnSense:
 
 @dataclass(frozen=True, slots=True)
 class ColumnNoun:
-    """The name of a column, in every table that has one of that name."""
+    """The name of a column, in every table that has one of that name.
+
+    As a `verb` it is what happened at a date: "hired" of `hire_date`.
+    """
 
     senses: tuple[ColumnSense, ...]
     plural: bool = False
+    verb: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +229,8 @@ Recognised = (
     | Aggregate
     | Superlative
     | GrainNoun
+    | Step
+    | Moving
     | MeasureNoun
     | Verb
     | Compare

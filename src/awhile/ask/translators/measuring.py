@@ -5,7 +5,6 @@ Source: ours.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
@@ -17,19 +16,17 @@ from awhile.ask.translators.names import full_name, table_words
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
     from awhile.ask.translators.draft import Figure, Grouping
-    from awhile.ask.translators.intent import Dimension, Expression, Filter, Function
+    from awhile.ask.translators.intent import Dimension, Expression, Function
 
 __all__ = ["dimension", "measure"]
 
 _SPOKEN = {"avg": "average", "max": "highest", "min": "lowest", "median": "median"}
 
 
-def measure(
-    case: Case, figure: Figure, groupings: list[Grouping], part: Filter | None = None
-) -> Measure:
+def measure(case: Case, figure: Figure, groupings: list[Grouping]) -> Measure:
     """The measure of a figure. An outer function takes its unit away from `groupings`.
 
-    `part` is what a share is the share of. Raises `Doubt`.
+    Raises `Doubt`.
     """
     if figure.kind == "count":
         _not_items(case, figure)
@@ -44,15 +41,16 @@ def measure(
     else:
         inner = Measure("sum", _units(case, figure))
         case.note(figure.mark, _formula(inner.of))
-    if figure.share:
-        inner = replace(inner, share=True, part=part)
     return _outer(case, figure, inner, groupings)
 
 
 def dimension(case: Case, grouping: Grouping) -> Dimension:
     """The dimension of a group as said. Raises `Doubt`."""
     if grouping.grain:
-        return TimeDimension(event_date(case, grouping.mark), grouping.grain.unit)
+        ref = event_date(case, grouping.mark)
+        if case.figures.is_year(ref) and grouping.grain.unit != "year":
+            raise Stuck(f"{ref.table}.{ref.column} only holds years", grouping.mark.text)
+        return TimeDimension(ref, grouping.grain.unit)
     if grouping.column:
         return grouping.column
     return case.entity(grouping.table, grouping.mark)
@@ -109,7 +107,7 @@ def _of_what(case: Case, figure: Figure) -> Undecided:
 
 def _of_column(case: Case, figure: Figure, ref: ColumnRef, groupings: list[Grouping]) -> Measure:
     function: Function = figure.function or "sum"
-    inner = Measure(function, ref, share=figure.share)
+    inner = Measure(function, ref)
     if figure.outer:
         return _outer(case, figure, inner, groupings)
     additive = ref in case.figures.units() or ref in case.figures.revenue()

@@ -16,13 +16,14 @@ from awhile.ask.translators.words import split_name, stem
 if TYPE_CHECKING:
     from awhile.ask.schema import Table, TableColumn
 
-__all__ = ["column_words", "full_name", "hidden_words", "is_label", "table_words"]
+__all__ = ["column_words", "date_words", "full_name", "hidden_words", "is_label", "table_words"]
 
 _SHORTEST_PREFIX, _FEWEST_COLUMNS = 2, 3
 _SHORTEST_APART = 5
 """Shorter pieces are words or abbreviations of their own."""
 _LONGEST_APART = 30
 _SHORTEST_UNKNOWN = 3
+_TIME_TAILS = ("timestamp", "time", "date", "day", "at", "on", "dt", "ts")
 _LABELS = ("name", "title", "label", "full name", "display name")
 
 
@@ -43,6 +44,21 @@ def column_words(name: str, table: str = "") -> tuple[str, ...]:
             if rest != pieces[0] and (rest in _known() or len(rest) > 2):
                 return (*table_words(table), *_stems((rest,)))
     return _stems(tuple(pieces))
+
+
+@cache
+def date_words(name: str, table: str = "") -> tuple[str, ...]:
+    """The stems of a date column's name without its tail: `openedat`, `opened_at` and
+    `opened_date` are all "opened"."""
+    words = column_words(name, table)
+    if len(words) > 1:
+        return words[:-1] if words[-1] in _TIME_TAILS else words
+    piece = "".join(words)
+    for tail in _TIME_TAILS:
+        rest = piece.removesuffix(tail)
+        if rest != piece and len(rest) >= _SHORTEST_UNKNOWN:
+            return _stems((rest,))
+    return words
 
 
 def full_name(table: str, column: str) -> str:

@@ -19,21 +19,37 @@ if TYPE_CHECKING:
 
     from awhile.ask.translators.words import Token
 
-__all__ = ["Period", "Unit", "find_period"]
+__all__ = ["Period", "Unit", "earlier", "find_period", "period_beside", "period_of_data", "shifted"]
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3}
-_LEADS = frozenset({"in", "during", "for", "of", "from", "within", "on"})
+_LAST_YEAR = (("last", "year"), ("previous", "year"))
+_BESIDE = {"before": -1, "earlier": -1, "previous": -1, "after": 1, "later": 1, "following": 1}
+_EDGES = (("end", "of"), ("beginning", "of"), ("start", "of"))
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days from `start` up to, but without, `end`; None is open. `said` is what it means."""
+    """Days from `start` up to, but without, `end`; None is open. `said` is what it means.
+
+    `unit` is told where it is one whole unit of the calendar.
+    """
 
     start: date | None
     end: date | None
     said: str
+
+    @property
+    def unit(self) -> Unit | None:
+        """The unit of the calendar that it is one of, if it is."""
+        units: tuple[Unit, ...] = ("year", "quarter", "month", "week", "day")
+        if self.start is None or self.end is None:
+            return None
+        for unit in units:
+            if _floor(self.start, unit) == self.start and self.end == _add(self.start, 1, unit):
+                return unit
+        return None
 
     @property
     def dates(self) -> str:
@@ -46,12 +62,17 @@ class Period:
         return f"before {self.end}"
 
 
-def find_period(tokens: Sequence[Token], at: int, today: date) -> tuple[int, Period] | None:
+def find_period(
+    tokens: Sequence[Token], at: int, today: date, ranges: bool = True
+) -> tuple[int, Period] | None:
     """The longest time expression beginning at token `at`: how many tokens, and the range.
 
-    None when there is none there, or when its dates leave the calendar.
+    None when there is none there, or when its dates leave the calendar. Without `ranges` the two
+    ends of "between … and …" stay two times, to be compared.
     """
     words = tuple(token.norm for token in tokens[at : at + 14])
+    if not ranges and words[:1] in (("between",), ("from",)):
+        return None
     try:
         return _led(words, today)
     except (ValueError, OverflowError):
@@ -64,18 +85,14 @@ def _led(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
         return None
     lead = words[0]
     if lead == "between" or (lead == "from" and ("to" in words or "until" in words)):
-        joiners = ("and",) if lead == "between" else ("to", "until", "till", "through")
-        first = _point(words[1:], today)
-        if first and words[1 + first[0] : 2 + first[0]] and words[1 + first[0]] in joiners:
-            rest = words[2 + first[0] :]
-            second = _point(rest, today)
-            if second and first[1].start and second[1].end and first[1].start < second[1].end:
-                length = 2 + first[0] + second[0]
-                return length, Period(first[1].start, second[1].end, " ".join(words[:length]))
-    if lead == "since" and words[1:4] in (("the", "beginning", "of"), ("the", "start", "of")):
-        unit = _unit(words[5]) if len(words) > 5 and words[4] in ("the", "this") else None
-        if unit:
-            return 6, Period(_floor(today, unit), None, f"since this {unit} began")
+        found = _between(words, today)
+        if found:
+            return found
+    edge = words[2:4] if words[1:2] == ("the",) else words[1:3]
+    if lead in ("since", "until", "till", "before", "after") and edge in _EDGES:
+        found = _of_edge(words, today)
+        if found:
+            return found
     if lead in ("since", "after", "before", "until", "till"):
         found = _point(words[1:], today)
         if found is None:
@@ -91,11 +108,95 @@ def _led(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
         return length, Period(None, point.end, said)
     if lead == "over":
         found = _relative(words[1:], today)
-    elif lead in _LEADS:
+    elif lead in ENGLISH.calendar["leads"]:
         found = _point(words[1:], today)
     else:
         return _point(words, today, led=False)
     return (found[0] + 1, found[1]) if found else None
+
+
+def _between(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
+    """ "between March and May 2025", "from 2024 to 2025": a year said last is of both."""
+    lead = "".join(words[:1])
+    joiners = ("and",) if lead == "between" else ("to", "until", "till", "through")
+    first = _point(words[1:], today)
+    if (
+        not words
+        or first is None
+        or words[1 + first[0] : 2 + first[0]] not in [(each,) for each in joiners]
+    ):
+        return None
+    second = _point(words[2 + first[0] :], today)
+    if second is None:
+        return None
+    length = 2 + first[0] + second[0]
+    begin = earlier(words[1 : 1 + first[0]], words[2 + first[0] : length], today) or first[1]
+    start, end = begin.start, second[1].end
+    if start is None or end is None or start >= end:
+        return None
+    return length, Period(start, end, " ".join(words[:length]))
+
+
+def _of_edge(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
+    """ "since the beginning of the year", "until the end of 2024"."""
+    used = 4 if words[1:2] == ("the",) else 3
+    begins = words[used - 2 : used - 1] in (("beginning",), ("start",))
+    rest = words[used:]
+    found = _point(rest, today)
+    if rest[:1] in (("the",), ("this",)) and len(rest) > 1 and _unit(rest[1]):
+        unit = ENGLISH.units[rest[1]]
+        start = _floor(today, unit)
+        found = 2, Period(start, _add(start, 1, unit), f"this {unit}")
+    if found is None:
+        return None
+    length, said = used + found[0], " ".join(words[: used + found[0]])
+    edge = found[1].start if begins else found[1].end
+    if words[:1] in (("since",), ("after",)):
+        return length, Period(edge, None, said)
+    return length, Period(None, edge, said)
+
+
+def earlier(first: tuple[str, ...], second: tuple[str, ...], today: date) -> Period | None:
+    """What `first` means beside `second`, whose year it shares: "Q1 and Q2 2025"."""
+    years = [word for word in second if _as_year(word)]
+    if not years or any(_as_year(word) for word in first):
+        return None
+    found = _led((*first, years[-1]), today)
+    return found[1] if found and found[0] == len(first) + 1 else None
+
+
+def period_beside(words: tuple[str, ...], last: Period) -> tuple[int, Period] | None:
+    """A time relative to another one: "the year before", "the next month"."""
+    used = 1 if words[:1] == ("the",) else 0
+    first, second = (*words[used : used + 2], "", "")[:2]
+    unit, step = _unit(first), _BESIDE.get(second)
+    if unit is None:
+        unit, step = _unit(second), _BESIDE.get(first) if used else None
+    if unit is None or step is None or last.start is None or last.end is None:
+        return None
+    try:
+        start, end = _add(last.start, step, unit), _add(last.end, step, unit)
+    except (ValueError, OverflowError):
+        return None
+    return used + 2, Period(start, end, f"one {unit} {'before' if step < 0 else 'after'} that")
+
+
+def period_of_data(words: tuple[str, ...], last_day: date) -> Period | None:
+    """A time relative to the last day there is data of: "latest month", "last 30 days"."""
+    rest = tuple(word for word in words if word not in ("in", "the", "over", "during", "for", "of"))
+    while rest[:1] and rest[0] in ("last", "latest", "most", "recent", "past"):
+        rest = rest[1:]
+    unit = _unit(rest[-1]) if rest else None
+    if unit is None or len(rest) > 2:
+        return None
+    if len(rest) == 1:
+        start = _floor(last_day, unit)
+        return Period(start, _add(start, 1, unit), f"the last {unit} of the data")
+    count = _amount("".join(rest[:1]))
+    if count is None:
+        return None
+    end = last_day + timedelta(days=1)
+    return Period(_add(end, -count, unit), end, f"the last {count} {unit}s of the data")
 
 
 def _point(words: tuple[str, ...], today: date, led: bool = True) -> tuple[int, Period] | None:
@@ -118,6 +219,9 @@ def _relative(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
     used = int(rolling)
     if not rest:
         return None
+    found = _apart(rest, today)
+    if found:
+        return used + found[0], found[1]
     which = rest[0]
     if which in ("last", "past", "previous", "prior", "preceding") and len(rest) > 1:
         count, unit = _amount(rest[1]), _unit(rest[2]) if len(rest) > 2 else None
@@ -135,6 +239,28 @@ def _relative(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
         if unit and rest[1] == unit:
             start = _floor(today, unit)
             return used + 2, Period(start, _add(start, 1, unit), f"this calendar {unit}")
+    return None
+
+
+def _apart(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
+    """ "two weeks ago", "the month before last", "the same quarter last year"."""
+    if len(words) < 3:
+        return None
+    first, second, third = words[:3]
+    count, unit = 1 if first in ("a", "an") else _amount(first), _unit(second)
+    if count and unit and third == "ago":
+        start = _floor(_add(today, -count, unit), unit)
+        many = f"{count} {unit}s" if count > 1 else f"one {unit}"
+        return 3, Period(start, _add(start, 1, unit), f"the calendar {unit} {many} ago")
+    before = _unit(first)
+    if before and (second, third) == ("before", "last"):
+        start = _floor(_add(_floor(today, before), -2, before), before)
+        return 3, Period(
+            start, _add(start, 1, before), f"the {before} before the last calendar one"
+        )
+    if first == "same" and unit and unit != "year" and words[2:4] in _LAST_YEAR:
+        start = _floor(_add(today, -1, "year"), unit)
+        return 4, Period(start, _add(start, 1, unit), f"the calendar {unit} a year before this one")
     return None
 
 
@@ -252,6 +378,12 @@ def _rolling(count: int, unit: Unit, today: date) -> Period:
 
 def _days(start: date, count: int, said: str) -> Period:
     return Period(start, start + timedelta(days=count), said)
+
+
+def shifted(day: date, count: int, unit: Unit, floor: bool = False) -> date:
+    """The day so many units later, or, with `floor`, the first day of that unit."""
+    moved = _add(day, count, unit)
+    return _floor(moved, unit) if floor else moved
 
 
 def _floor(day: date, unit: Unit) -> date:

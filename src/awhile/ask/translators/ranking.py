@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import date_of
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.draft import Figure
-from awhile.ask.translators.intent import Comparison
+from awhile.ask.translators.draft import Figure, Said
+from awhile.ask.translators.intent import Comparison, Totals
+from awhile.ask.translators.measuring import measure
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
@@ -105,12 +106,25 @@ def compare_bare(case: Case) -> None:
         elif only is not None:
             _compared(case, only, compare, mark)
         elif case.figures.trade and table == case.figures.trade.header:
-            draft.thresholds.append((Figure("value", mark, "sum", table=table), compare))
-            case.note(mark, f"the value of one row of {table}")
+            _value_compared(case, table, compare, mark)
         else:
             raise Stuck(f"it is not said which figure of {table} it compares", mark.text)
 
 
+def _value_compared(case: Case, table: str, compare: Compare, mark: Mark) -> None:
+    """ "orders over 500" are shown with their value; of counted ones it is only a condition."""
+    figure = Figure("value", mark, "sum", table=table)
+    case.note(mark, f"the value of one row of {table}")
+    if not case.draft.figures:
+        case.draft.thresholds.append((figure, compare))
+        return
+    of = measure(case, figure, [])
+    entity = case.entity(table, mark)
+    totals = Totals(entity, of, compare.operator, compare.low, compare.high)
+    case.draft.said.append(Said(totals, mark))
+
+
 def _compared(case: Case, ref: ColumnRef, compare: Compare, mark: Mark) -> None:
-    case.draft.filters.append(Comparison(ref, compare.operator, compare.low, compare.high))
+    comparison = Comparison(ref, compare.operator, compare.low, compare.high)
+    case.draft.said.append(Said(comparison, mark))
     case.note(mark, f"{ref.table}.{ref.column}")

@@ -6,20 +6,28 @@ be computed and not what was hoped for.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.intent import (
     Among,
+    Change,
     ColumnRef,
     Comparison,
     During,
     EntityDimension,
+    Flag,
     Groups,
     Listing,
+    Measure,
     Missing,
     Product,
+    Ratio,
     Rows,
+    Share,
     TimeDimension,
+    Totals,
+    measures_of,
 )
 from awhile.ask.translators.names import column_words, table_words
 
@@ -30,9 +38,9 @@ if TYPE_CHECKING:
     from awhile.ask.translators.intent import (
         Condition,
         Dimension,
+        Figure,
         Filter,
         Intent,
-        Measure,
         Pairs,
         Threshold,
     )
@@ -57,6 +65,8 @@ _FUNCTIONS = {
     "max": "highest",
     "count_distinct": "number of different",
     "count": "number of",
+    "stddev": "standard deviation of",
+    "variance": "variance of",
 }
 _NOT_REAL_SALES = ("cancelled", "canceled", "returned", "refunded", "void", "failed", "rejected")
 
@@ -71,36 +81,24 @@ def reading_of(intent: Intent, figures: Figures) -> str:
 
 
 def _groups(intent: Groups, figures: Figures) -> str:
-    said = [_measure(each) for each in intent.measures]
+    said = [_figure(each) for each in intent.figures]
     groups = " and ".join(_dimension(each) for each in intent.dimensions)
     having = "".join(f", only those with {_threshold(each)}" for each in intent.having)
-    where = _condition(
-        intent.where,
-        intent.dimensions[0].table if intent.include_empty else intent.measures[0].of.table,
-        figures,
-    )
+    first = measures_of(intent.figures[0])[0]
+    base = intent.dimensions[0].table if intent.include_empty else first.of.table
+    where = _condition(intent.where, base, figures)
     if intent.count_groups:
         text = f"The number of {_plural(intent.dimensions[0])}{where}{having}."
     else:
         each = f" for each {groups}" if groups else ""
         text = _capital(f"{_listed(said)}{each}{where}{having}") + "."
-        if intent.order and not isinstance(intent.order.by, ColumnRef):
-            end = "highest" if intent.order.descending else "lowest"
-            by = f" by {_measure(intent.order.by, short=True)}" if len(said) > 1 else ""
-            if intent.limit == 1:
-                text += f" Only the {end}{by} is shown."
-            elif intent.limit:
-                text += f" The {intent.limit} {end}{by} are shown, {end} first."
-            else:
-                text += f" Sorted {end}{by} first."
+        text += _sorted(intent)
+    text += _along(intent)
+    only = intent.dimensions[0] if len(intent.dimensions) == 1 else None
     if intent.include_empty:
         text += " Those without any count as 0."
-    elif (
-        len(intent.dimensions) == 1
-        and isinstance(intent.dimensions[0], EntityDimension)
-        and (intent.measures[0].of.table != intent.dimensions[0].table)
-    ):
-        text += f" {_capital(_plural(intent.dimensions[0]))} without any are left out."
+    elif isinstance(only, EntityDimension) and first.of.table != only.table:
+        text += f" {_capital(_plural(only))} without any are left out."
     if any(
         isinstance(each, TimeDimension) and each.unit == "weekday" for each in intent.dimensions
     ):
@@ -108,16 +106,52 @@ def _groups(intent: Groups, figures: Figures) -> str:
     return text + _caveats(intent, figures)
 
 
+def _sorted(intent: Groups) -> str:
+    if intent.order is None or intent.over:
+        return ""
+    if isinstance(intent.order.by, ColumnRef):
+        end = "last" if intent.order.descending else "first"
+        return f" Sorted by {' '.join(column_words(intent.order.by.column))}, {end} first."
+    end = "highest" if intent.order.descending else "lowest"
+    by = f" by {_figure(intent.order.by, short=True)}" if len(intent.figures) > 1 else ""
+    if intent.limit == 1:
+        return f" Only the {end}{by} is shown."
+    if intent.limit:
+        return f" The {intent.limit} {end}{by} are shown, {end} first."
+    return f" Sorted {end}{by} first."
+
+
+def _along(intent: Groups) -> str:
+    over = intent.over
+    if over is None:
+        return ""
+    time = next(each for each in intent.dimensions if isinstance(each, TimeDimension))
+    rest = " within each of the other groups" if len(intent.dimensions) > 1 else ""
+    if over.kind == "running":
+        return f" Added up from the first {time.unit} on{rest}."
+    if over.kind == "moving":
+        return (
+            f" With the average of each {time.unit} and the {over.size - 1} before it that have "
+            f"data{rest}; the first ones average fewer."
+        )
+    return (
+        f" Each {time.unit} is compared with the one a {over.unit} earlier{rest}: the difference, "
+        "and the growth as a fraction of the earlier one (0.1 is 10 percent more)."
+    )
+
+
 def _caveats(intent: Groups, figures: Figures) -> str:
     """What a person might silently expect, and is not done: sorted out returns, discounts."""
     text = ""
-    money = [each.of for each in intent.measures if isinstance(each.of, Product)]
+    measures = [each for figure in intent.figures for each in measures_of(figure)]
+    money = [each.of for each in measures if isinstance(each.of, Product)]
     if money:
         card = figures.table(money[0].table)
         if any("discount" in column_words(column.name) for column in card.columns):
             text += " Discounts are not taken off."
     filtered = {each.ref for each in intent.where.filters}
-    tables = [each.of.table for each in intent.measures if each.function in ("sum", "avg")]
+    filtered |= {each.ref for measure in measures if measure.only for each in measure.only.filters}
+    tables = [each.of.table for each in measures if each.function in ("sum", "avg")]
     if money and figures.trade:
         tables.append(figures.trade.header)
     for table in dict.fromkeys(tables):
@@ -126,6 +160,52 @@ def _caveats(intent: Groups, figures: Figures) -> str:
             if odd and ColumnRef(table, column.name) not in filtered:
                 text += f" Rows whose {column.name} is {' or '.join(odd)} are included."
     return text
+
+
+def _figure(figure: Figure, short: bool = False) -> str:
+    match figure:
+        case Measure():
+            return _measure(figure, short)
+        case Share():
+            return f"share of the {_whole(figure.of, short)} (from 0 to 1)"
+        case Ratio():
+            top, bottom = figure.top, figure.bottom
+            if figure.part:
+                return f"share (from 0 to 1) of the {_plain(bottom, short)}{_only(top)}"
+            return (
+                f"{_plain(top, short)}{_only(top)} divided by the "
+                f"{_plain(bottom, short)}{_only(bottom)}"
+            )
+        case Change():
+            now, before = _when(figure.now), _when(figure.before)
+            return (
+                f"{_plain(figure.now, short)} {now}, and {before}, with the difference and the "
+                "growth as a fraction of the earlier one (0.1 is 10 percent more)"
+            )
+
+
+def _plain(measure: Measure, short: bool) -> str:
+    return _measure(replace(measure, only=None), short)
+
+
+def _whole(measure: Measure, short: bool) -> str:
+    said = _measure(measure, short)
+    return said if said.startswith("total ") else f"total {said}"
+
+
+def _only(measure: Measure) -> str:
+    only = measure.only
+    if only is None:
+        return ""
+    if only.never:
+        return f" of those without any {_listed([_words(each) for each in only.related])}"
+    return f" for which {_listed([_filter(each) for each in only.filters])}"
+
+
+def _when(measure: Measure) -> str:
+    during = measure.only.filters[0] if measure.only else None
+    assert isinstance(during, During)
+    return f"in {during.periods[0].dates}"
 
 
 def _measure(measure: Measure, short: bool = False) -> str:
@@ -140,10 +220,6 @@ def _measure(measure: Measure, short: bool = False) -> str:
     if measure.per:
         whole = f"of the total {what}" if isinstance(of, ColumnRef) else what
         return f"{_FUNCTIONS[measure.function]} {whole} per {_dimension(measure.per)}"
-    if measure.part:
-        return f"share (from 0 to 1) of the {what} for which {_filter(measure.part)}"
-    if measure.share:
-        return f"share of the total {what} (from 0 to 1)"
     if isinstance(of, Rows):
         return what
     said = _FUNCTIONS[measure.function]
@@ -166,7 +242,7 @@ def _plural(dimension: Dimension) -> str:
     )
 
 
-def _threshold(each: Threshold) -> str:
+def _threshold(each: Threshold | Totals) -> str:
     bound = f"{each.low:f}" + (f" and {each.high:f}" if each.high is not None else "")
     return f"a {_measure(each.measure, short=True)} of {_OPERATORS[each.operator]} {bound}"
 
@@ -191,17 +267,20 @@ def _filter(each: Filter) -> str:
         case Among():
             values = " or ".join(each.values)
             return f"{name} is {'not ' if each.negated else ''}{values}"
+        case Flag():
+            return f"{name} is {'false' if each.negated else 'true'}"
         case Comparison():
             high = f" and {each.high:f}" if each.high is not None else ""
             return f"{name} is {_OPERATORS[each.operator]} {each.low:f}{high}"
         case During():
-            return (
-                f"{name} is in {each.period.dates}"
-                if each.period.start and (each.period.end)
-                else f"{name} is {each.period.dates}"
-            )
+            whole = all(period.start and period.end for period in each.periods)
+            dates = " or ".join(period.dates for period in each.periods)
+            return f"{name} is {'in ' if whole else ''}{dates}"
         case Missing():
-            return f"{name} is empty"
+            return f"{name} is {'known' if each.negated else 'empty'}"
+        case Totals():
+            one = " ".join(table_words(each.entity.table))
+            return f"the {one} has {_threshold(each)}"
 
 
 def _listing(intent: Listing, figures: Figures) -> str:

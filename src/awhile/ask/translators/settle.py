@@ -33,10 +33,18 @@ _FAR = 99
 
 
 def settle(
-    question: str, tokens: Sequence[Token], marks: Sequence[Mark], joins: Joins
+    question: str,
+    tokens: Sequence[Token],
+    marks: Sequence[Mark],
+    joins: Joins,
+    before: Sequence[str] = (),
 ) -> tuple[Mark, ...]:
-    """The marks with one sense for each name and value. Raises `Undecided`."""
+    """The marks with one sense for each name and value; `before` are the tables of the question
+    that it goes on from. Raises `Undecided`.
+    """
     named = [(mark.start, mark.what.table) for mark in marks if isinstance(mark.what, TableNoun)]
+    if not named:
+        named = [(0, table) for table in before]
     sure = [
         (mark.start, mark.what.senses[0].table)
         for mark in marks
@@ -66,9 +74,9 @@ def settle(
             what = ColumnNoun((chosen,), what.plural)
         elif isinstance(what, ValueNoun) and len(what.senses) > 1:
             values = what.senses
-            before = settled[-1].what if settled else None
-            if isinstance(before, ColumnNoun):
-                shared = [value for value in values if _same(before.senses[0], value)]
+            noun = settled[-1].what if settled else None
+            if isinstance(noun, ColumnNoun):
+                shared = [value for value in values if _same(noun.senses[0], value)]
                 values = tuple(shared) or values
             value = _choose(values, mark, named, sure, joins)
             if value is None:

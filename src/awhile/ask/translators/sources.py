@@ -13,18 +13,34 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.intent import Among, ColumnRef, Comparison, During, Missing
+from awhile.ask.translators.intent import (
+    Among,
+    ColumnRef,
+    Comparison,
+    During,
+    Flag,
+    Missing,
+    Product,
+    Totals,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
     from decimal import Decimal
 
     from awhile.ask.schema import Schema
-    from awhile.ask.translators.intent import Condition, EntityDimension, Filter
+    from awhile.ask.translators.intent import (
+        Condition,
+        EntityDimension,
+        Expression,
+        Filter,
+        Function,
+    )
     from awhile.ask.translators.joins import Joins
     from awhile.ask.translators.marks import Operator
 
-__all__ = ["Sources", "compared", "unique"]
+__all__ = ["Sources", "aggregate", "compared", "unique"]
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _COMPARE: dict[Operator, type[exp.Binary]] = {
@@ -162,20 +178,78 @@ class Sources:
                     return kind(this=column, expression=values[0])
                 among = exp.In(this=column, expressions=values)
                 return exp.Not(this=among) if each.negated else among
+            case Flag():
+                return self.flag(column, each)
             case Comparison():
                 return compared(column, each.operator, each.low, each.high)
             case During():
-                tests: list[exp.Expr] = []
-                for bound, kind in ((each.period.start, exp.GTE), (each.period.end, exp.LT)):
-                    if bound:
-                        day = exp.Cast(
-                            this=exp.Literal.string(bound.isoformat()),
-                            to=exp.DataType.build("date"),
-                        )
-                        tests.append(kind(this=column.copy(), expression=day))
-                return exp.and_(*tests, copy=False)
+                return self.during(column, each)
             case Missing():
-                return exp.Is(this=column, expression=exp.Null())
+                missing = exp.Is(this=column, expression=exp.Null())
+                return exp.Not(this=missing) if each.negated else missing
+            case Totals():
+                return exp.In(this=column, query=self.totals(each).subquery())
+
+    def totals(self, each: Totals) -> exp.Select:
+        """The keys of an entity's rows whose measure compares."""
+        base = each.measure.of.table
+        tree = self.source(base, [each.entity.table])
+        for key in each.entity.key:
+            column = self.column(each.entity.table, key)
+            tree = tree.select(column).group_by(column.copy())
+        figure = aggregate(each.measure.function, self.value(each.measure.of))
+        return tree.having(compared(figure, each.operator, each.low, each.high))
+
+    def value(self, of: Expression) -> exp.Expr:
+        """One row's part of a figure."""
+        if isinstance(of, Product):
+            return exp.Mul(this=self.ref(of.quantity), expression=self.ref(of.price))
+        if isinstance(of, ColumnRef):
+            return self.ref(of)
+        return exp.Star()
+
+    def flag(self, column: exp.Expr, each: Flag) -> exp.Expr:
+        """Truth is a number where the column holds numbers."""
+        card = self.schema.table(each.ref.table)
+        found = card.column(each.ref.column) if card else None
+        if found and found.kind == "boolean":
+            return exp.Not(this=column) if each.negated else column
+        number = exp.Literal.number("0" if each.negated else "1")
+        return exp.EQ(this=column, expression=number)
+
+    def during(self, column: exp.Expr, each: During) -> exp.Expr:
+        """In one of the periods; a column that holds years is compared with years."""
+        card = self.schema.table(each.ref.table)
+        found = card.column(each.ref.column) if card else None
+        years = found is not None and found.kind == "integer"
+        ranges: list[exp.Expr] = []
+        for period in each.periods:
+            tests: list[exp.Expr] = []
+            for bound, kind in ((period.start, exp.GTE), (period.end, exp.LT)):
+                if bound:
+                    day = exp.Literal.number(bound.year) if years else _date(bound)
+                    tests.append(kind(this=column.copy(), expression=day))
+            ranges.append(exp.and_(*tests, copy=False))
+        if len(ranges) == 1:
+            return ranges[0]
+        return exp.Paren(this=exp.or_(*ranges, copy=False))
+
+
+def aggregate(function: Function, value: exp.Expr) -> exp.Expr:
+    """A function over the values of many rows."""
+    if function == "count_distinct":
+        return exp.Count(this=exp.Distinct(expressions=[value]))
+    kinds: dict[str, type[exp.Expr]] = {
+        "count": exp.Count,
+        "sum": exp.Sum,
+        "avg": exp.Avg,
+        "median": exp.Median,
+        "min": exp.Min,
+        "max": exp.Max,
+        "stddev": exp.StddevSamp,
+        "variance": exp.Variance,
+    }
+    return kinds[function](this=value)
 
 
 def compared(left: exp.Expr, operator: Operator, low: Decimal, high: Decimal | None) -> exp.Expr:
@@ -184,6 +258,10 @@ def compared(left: exp.Expr, operator: Operator, low: Decimal, high: Decimal | N
         top = low if high is None else high
         return exp.Between(this=left, low=_number(low), high=_number(top))
     return _COMPARE[operator](this=left, expression=_number(low))
+
+
+def _date(day: date) -> exp.Expr:
+    return exp.Cast(this=exp.Literal.string(day.isoformat()), to=exp.DataType.build("date"))
 
 
 def _number(value: Decimal) -> exp.Expr:

@@ -1,0 +1,185 @@
+"""Conditions as said into what rows must satisfy, and times into days of a date.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.contract import Choice
+from awhile.ask.translators.dating import event_date
+from awhile.ask.translators.doubts import Stuck, Undecided
+from awhile.ask.translators.figures import day_of
+from awhile.ask.translators.intent import Among, Condition, During, Flag, Missing
+from awhile.ask.translators.periods import Period, earlier, period_of_data
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from awhile.ask.translators.case import Case
+    from awhile.ask.translators.draft import When
+    from awhile.ask.translators.intent import ColumnRef, Filter
+
+__all__ = ["Times", "condition", "times"]
+
+_RELATIVE = frozenset(
+    [
+        "last",
+        "past",
+        "this",
+        "current",
+        "previous",
+        "prior",
+        "preceding",
+        "today",
+        "yesterday",
+        "ago",
+        "ytd",
+        "mtd",
+        "qtd",
+        "since",
+        "same",
+    ]
+)
+
+
+_LONG_AGO_DAYS = 31
+"""Data that ended longer ago is no longer kept up to date; a quiet week is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The times of a question by the date they are of, in the order said. `each` tells that
+    several were joined by "and", so that each of them is asked for."""
+
+    filters: tuple[During, ...] = ()
+    compared: tuple[During, ...] = ()
+    each: bool = field(default=False)
+
+
+def times(case: Case, compare: bool) -> Times:
+    """The times of the question; two of one date are compared where the question compares.
+
+    Raises `Doubt`.
+    """
+    found: dict[ColumnRef, list[tuple[When, Period]]] = {}
+    for when in case.draft.periods:
+        ref = when.ref or event_date(case, when.mark)
+        period = _period(case, when, ref)
+        found.setdefault(ref, []).append((when, period))
+        case.note(when.mark, f"{ref.table}.{ref.column}: {period.said}, {period.dates}")
+    filters: list[During] = []
+    compared: tuple[During, ...] = ()
+    each = False
+    for ref, said in found.items():
+        periods = _shared_year(case, said)
+        if len(periods) == 1:
+            filters.append(During(ref, (periods[0],)))
+        elif compare and len(periods) == 2 and not compared:
+            compared = tuple(During(ref, (period,)) for period in periods)
+            filters.append(During(ref, tuple(periods)))
+        elif all(when.joined for when, _ in said[1:]):
+            units = {period.unit for period in periods}
+            each = len(units) == 1 and None not in units
+            filters.append(During(ref, tuple(periods)))
+        else:
+            raise Stuck("two times in one question", *(when.mark.text for when, _ in said))
+    return Times(tuple(filters), compared, each)
+
+
+def _shared_year(case: Case, said: Sequence[tuple[When, Period]]) -> list[Period]:
+    """ "Q1 and Q2 2025": the year said last is of both."""
+    last = said[-1][0].time.words
+    periods: list[Period] = []
+    for when, period in said:
+        periods.append(earlier(when.time.words, last, case.today) or period)
+    return periods
+
+
+def _period(case: Case, when: When, ref: ColumnRef) -> Period:
+    column = case.figures.column(ref)
+    if case.figures.is_year(ref):
+        if when.time.of_data or not _whole_years(when.time.period):
+            raise Stuck(f"{ref.table}.{ref.column} only holds years", when.mark.text)
+        return when.time.period
+    last = day_of(column.maximum)
+    if when.time.of_data:
+        if last is None:
+            raise Stuck(f"I do not know the last {ref.column} there is", when.mark.text)
+        found = period_of_data(when.time.words, last)
+        if found is None:
+            raise Stuck("I do not understand the time meant", when.mark.text)
+        return Period(found.start, found.end, f"{found.said}, which ends on {last}")
+    period = when.time.period
+    ended = case.figures.last_day
+    old = ended is not None and period.start is not None and period.start > ended
+    long_ago = ended is not None and (case.today - ended).days > _LONG_AGO_DAYS
+    if old and long_ago and last and _RELATIVE.intersection(when.time.words):
+        raise _after_the_data(case, when, period, last)
+    return period
+
+
+def _whole_years(period: Period) -> bool:
+    bounds = [bound for bound in (period.start, period.end) if bound]
+    return all((bound.month, bound.day) == (1, 1) for bound in bounds)
+
+
+def _after_the_data(case: Case, when: When, period: Period, last: date) -> Undecided:
+    """ "Last month" where the data ended two years ago: of today, or of the data?"""
+    said = when.mark.text
+    dates = f"since {period.start}"
+    if period.end:
+        dates = f"between {period.start} and {period.end.fromordinal(period.end.toordinal() - 1)}"
+    return Undecided(
+        f"The data ends on {last}, before {said!r}. Do you mean the days before today, "
+        "or the last ones of the data?",
+        (
+            Choice(f"{said}, of the data", case.reworded(said, f"{said} of the data")),
+            Choice(f"{dates}, which has no rows", case.reworded(said, dates)),
+        ),
+        said,
+    )
+
+
+def condition(
+    case: Case, subject: str | None, filters: Sequence[Filter], dated: Sequence[During]
+) -> Condition:
+    """What rows must satisfy: `filters`, the times, what happened, what is related or never was.
+
+    Raises `Doubt`.
+    """
+    draft = case.draft
+    every: list[Filter] = [*filters, *dated]
+    for mark, ref in draft.happened:
+        if case.figures.column(ref).nullable and not draft.uses_date() and not _used(ref, dated):
+            every.append(Missing(ref, negated=True))
+            case.note(mark, f"{ref.table}.{ref.column} is known")
+    loose = draft.new or draft.date_noun
+    if loose and not any(when.ref is None for when in draft.periods) and not draft.uses_date():
+        raise Stuck("it is not said when", loose.text)
+    related = tuple(dict.fromkeys(each for each in draft.related if each != subject))
+    told = {each.ref.table for each in every}
+    for each in related:
+        if subject and each not in told and case.may_lack(subject, each):
+            raise Stuck(f"it is not said which {each}")
+    if draft.never:
+        if len(set(draft.never)) > 1:
+            raise Stuck("it rules out two different things at once")
+        near = case.joins.reach(draft.never[0])
+        if any(each not in near for each in related):
+            raise Stuck("it asks for related rows and rules them out at once")
+        return Condition(tuple(every), (draft.never[0],), never=True)
+    for each in every:
+        far = subject is not None and each.ref.table not in case.joins.reach(subject)
+        if far and each.ref in draft.anded:
+            raise Stuck("I cannot tell whether one row or several must have these values")
+        if far and isinstance(each, Among | Flag) and each.negated:
+            raise Stuck("I cannot tell whether some or all of them must differ", each.ref.column)
+    return Condition(tuple(every), related)
+
+
+def _used(ref: ColumnRef, dated: Sequence[During]) -> bool:
+    return any(each.ref == ref for each in dated)

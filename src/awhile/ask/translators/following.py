@@ -1,0 +1,182 @@
+"""What follows a question: "and by country?", "only 2025", "as a monthly chart".
+
+Source: ours. What was read of the question before it is changed in the one thing that is said;
+where it is not clear which thing that is, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.draft import Figure
+from awhile.ask.translators.intent import Among
+from awhile.ask.translators.marks import Superlative, TimeRange, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from awhile.ask.translators.draft import Draft, Grouping, Rank
+    from awhile.ask.translators.marks import Mark
+
+__all__ = ["goes_on", "joined"]
+
+_LEADS = (
+    "and",
+    "only",
+    "follow",
+    "by",
+    "each",
+    "not",
+    "without",
+    "preposition",
+    "with",
+    "sort",
+    "ascending",
+    "descending",
+    "share",
+    "chart",
+    "versus",
+)
+
+
+def goes_on(marks: Sequence[Mark]) -> bool:
+    """Whether the words begin as only a question does that goes on from another one."""
+    told = [mark.what for mark in marks if mark.what not in (Word("silent"), Word("be"))]
+    if not told:
+        return False
+    first = told[0]
+    if isinstance(first, Word):
+        return first.role in _LEADS
+    return isinstance(first, TimeRange) or (isinstance(first, Superlative) and len(told) <= 2)
+
+
+def joined(before: Draft, said: Draft) -> Draft:
+    """The question before, changed as was said. Raises `Stuck`."""
+    made = deepcopy(before)
+    made.question = said.question
+    rest = said.rest
+    if rest is None or not _says(said):
+        raise Stuck("it does not say what to change")
+    if rest.instead and (said.groupings or rest.functions or said.figures):
+        made.groupings = [] if said.groupings else made.groupings
+    _figures(made, said)
+    _target(made, said)
+    for grouping in said.groupings:
+        _group(made, grouping)
+    _times(made, said)
+    for each in said.said:
+        same = isinstance(each.filter, Among) and not each.filter.negated
+        made.said = [
+            old
+            for old in made.said
+            if not (same and isinstance(old.filter, Among) and old.filter.ref == each.filter.ref)
+        ]
+        made.said.append(each)
+    _rank(made, said, rest.count)
+    made.sort = said.sort or made.sort
+    if said.descending is not None:
+        made.descending = said.descending
+    made.along, made.versus = said.along or made.along, said.versus or made.versus
+    for name in ("thresholds", "bare", "verbs", "related", "never", "meanings"):
+        getattr(made, name).extend(getattr(said, name))
+    made.never_verb = said.never_verb or made.never_verb
+    made.anded |= said.anded
+    if said.ratio or said.part_of or said.together or said.often:
+        raise Stuck("I can only understand this in a whole question")
+    return made
+
+
+def _says(said: Draft) -> bool:
+    """Whether the words name anything to change."""
+    rest = said.rest
+    left = rest and (rest.functions or rest.share or rest.count or rest.as_chart)
+    parts = (said.figures, said.groupings, said.said, said.periods, said.thresholds, said.bare)
+    others = (said.verbs, said.never, said.related, said.happened)
+    whole = (said.target, said.rank, said.sort, said.along, said.never_verb, said.new)
+    return bool(left) or any(parts) or any(others) or any(whole) or said.descending is not None
+
+
+def _figures(made: Draft, said: Draft) -> None:
+    rest = said.rest
+    if said.figures:
+        if made.thresholds or made.ratio or made.part_of:
+            raise Stuck("I do not see which figure it replaces", said.figures[0].mark.text)
+        made.figures = list(said.figures)
+        for each in made.figures:
+            each.linked = True
+        if made.target and not made.rank and not made.target.columns:
+            made.target = None
+        return
+    if rest is None or not (rest.functions or rest.share):
+        return
+    if not made.figures and made.target and made.target.table and not made.target.columns:
+        target, made.target = made.target, None
+        made.figures = [Figure("count", target.mark, "count", table=target.table)]
+    if len(made.figures) != 1:
+        raise Stuck("I do not see which figure it is about")
+    only = made.figures[0]
+    if rest.share:
+        only.share = True
+    for function in rest.functions:
+        if only.kind == "count" and function == "count":
+            continue
+        if only.kind not in ("column", "value") or function.startswith("count"):
+            raise Stuck("I do not see what it is taken of")
+        only.function = function
+
+
+def _target(made: Draft, said: Draft) -> None:
+    target = said.target
+    if target is None:
+        return
+    tables = {each.table for each in made.figures if each.table}
+    tables |= {made.target.table} if made.target else set()
+    if target.columns and made.target and made.target.columns and not made.figures:
+        made.target.columns += target.columns
+        return
+    # "without cancelled orders": the rows the condition is about.
+    if target.table and (target.table in tables or (said.said and not target.columns)):
+        return
+    counted = [each for each in made.figures if each.kind == "count"]
+    if target.table and not target.columns and counted == made.figures and len(counted) == 1:
+        counted[0].table, counted[0].mark = target.table, target.mark
+        return
+    raise Stuck("I do not see what it replaces", target.mark.text)
+
+
+def _group(made: Draft, grouping: Grouping) -> None:
+    made.groupings = [
+        each
+        for each in made.groupings
+        if not (each.grain and grouping.grain)
+        and (each.column, each.table, each.grain)
+        != (grouping.column, grouping.table, grouping.grain)
+    ]
+    made.groupings.append(grouping)
+
+
+def _times(made: Draft, said: Draft) -> None:
+    if said.periods:
+        told = {when.ref for when in said.periods}
+        made.periods = [when for when in made.periods if when.ref and when.ref not in told]
+        made.periods += said.periods
+    if said.date:
+        made.date, made.date_noun = said.date, said.date_noun
+        made.happened += said.happened
+    made.new = said.new or made.new
+
+
+def _rank(made: Draft, said: Draft, count: int | None) -> None:
+    rank: Rank | None = said.rank
+    if rank:
+        if rank.figure is None and len(made.figures) == 1:
+            rank.figure = made.figures[0]
+        made.rank = rank
+    elif made.rank and said.figures:
+        made.rank.figure = made.figures[0]
+    if count is not None:
+        if made.rank is None:
+            raise Stuck("I do not know what it counts", str(count))
+        made.rank.count = count

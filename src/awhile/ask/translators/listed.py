@@ -1,0 +1,135 @@
+"""Putting together what has no figures: lists of rows, the first or last, things bought together.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.conditions import condition, times
+from awhile.ask.translators.dating import date_of
+from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.draft import Rank
+from awhile.ask.translators.intent import ColumnRef, Groups, Listing, Measure, Order, Pairs
+from awhile.ask.translators.marks import Superlative
+from awhile.ask.translators.names import is_label
+
+if TYPE_CHECKING:
+    from awhile.ask.translators.case import Case
+    from awhile.ask.translators.intent import Condition, Intent
+
+__all__ = ["DEFAULT_ROWS", "first_or_last", "listing", "pairs"]
+
+DEFAULT_ROWS = 10
+"""How many a "top" without a number shows."""
+
+
+def listing(case: Case) -> Intent:
+    """Rows of the target, or the different values of its columns. Raises `Doubt`."""
+    draft, target = case.draft, case.draft.target
+    if target is None or target.grain:
+        raise Stuck("it does not say what to show")
+    if draft.often or draft.head in ("how many", "how much"):
+        raise Stuck("it is not said what is counted")
+    if draft.ratio:
+        raise Stuck("it is not said what is divided by what", draft.ratio.text)
+    table = target.table or target.columns[0].table
+    card = case.figures.table(table)
+    columns = tuple(dict.fromkeys(target.columns)) or tuple(
+        ColumnRef(table, column.name) for column in card.columns
+    )
+    if any(each.table not in case.joins.reach(table) for each in columns):
+        finest = case.joins.base([each.table for each in columns])
+        if target.table or finest is None or finest not in [each.table for each in columns]:
+            raise Stuck("these columns are not of the same rows")
+        table = finest
+        card = case.figures.table(table)
+    names_rows = len(columns) > 1 and any(
+        each.table == table
+        and (each.column in card.primary_key or is_label(card, case.figures.column(each)))
+        for each in columns
+    )
+    distinct = bool(target.columns) and (draft.distinct or not names_rows)
+    where = _where(case, table)
+    order: Order | None = None
+    limit: int | None = None
+    if draft.rank:
+        if draft.rank.column is None or distinct:
+            raise Stuck("I do not know what it ranks by", draft.rank.mark.text)
+        if draft.rank.column not in columns:
+            columns = (*columns, draft.rank.column)
+        order = Order(draft.rank.column, draft.rank.word.descending)
+        limit = draft.rank.count or (DEFAULT_ROWS if target.plural else 1)
+    elif isinstance(draft.sort, ColumnRef):
+        order = Order(draft.sort, draft.descending is True)
+    elif draft.descending is not None:
+        raise Stuck("it is not said what is sorted by")
+    return Listing(table, columns, distinct, where, order, limit)
+
+
+def first_or_last(case: Case) -> Intent:
+    """ "When was the last order": the day, not the order. Raises `Doubt`."""
+    draft, rank = case.draft, case.draft.rank
+    told = rank is not None and rank.word.about == "time" and draft.target is not None
+    if (
+        not told
+        or rank is None
+        or draft.target is None
+        or not draft.target.table
+        or draft.figures
+        or draft.groupings
+        or draft.thresholds
+        or draft.bare
+    ):
+        raise Stuck("I can only tell when the first or last of something was", "when")
+    ref = date_of(case, draft.target.table, rank.mark)
+    latest = Measure("max" if rank.word.descending else "min", ref)
+    draft.date = ref
+    return Groups((latest,), (), _where(case, draft.target.table))
+
+
+def pairs(case: Case) -> Intent:
+    """Which two things are often in one purchase. Raises `Doubt`."""
+    draft = case.draft
+    trade = case.trade("together")
+    if trade.item is None or trade.header == trade.lines:
+        raise Stuck("no table here holds what was bought in one purchase", "together")
+    if draft.figures or draft.groupings or draft.thresholds or draft.bare or draft.never:
+        raise Stuck("I only count pairs of things bought together", "together")
+    target = draft.target
+    if target is None or target.table != trade.item or target.columns or draft.never_verb:
+        raise Stuck(f"I only count pairs of {trade.item}", "together")
+    if any(each.ref.table in case.joins.reach(trade.item) for each in draft.filters):
+        raise Stuck(f"I only count pairs among all {trade.item}", "together")
+    key = next(each for each in case.joins.keys(trade.lines) if each.table == trade.item)
+    basket = next(each for each in case.joins.keys(trade.lines) if each.table == trade.header)
+    item = case.entity(trade.item, target.mark)
+    if len(key.columns) != 1 or len(item.key) != 1:
+        raise Stuck(f"{trade.item} has a key of several columns", "together")
+    rank = draft.rank or Rank(Superlative(True), target.mark)
+    if rank.word.about not in (None, "rank", "rows", "units"):
+        raise Stuck("I only rank pairs by how often they are bought", rank.mark.text)
+    draft.related.append(trade.header)
+    where = _where(case, trade.lines)
+    return Pairs(
+        trade.lines,
+        item,
+        key.columns[0],
+        basket.columns,
+        trade.header,
+        replace(where, related=()),
+        rank.word.descending,
+        rank.count or DEFAULT_ROWS,
+    )
+
+
+def _where(case: Case, subject: str) -> Condition:
+    draft = case.draft
+    if draft.along or draft.versus or draft.part_of:
+        mark = draft.along.mark if draft.along else draft.versus or draft.part_of
+        raise Stuck("it is not said of which figure", *([mark.text] if mark else []))
+    if any(each.side for each in draft.said):
+        raise Stuck("I do not understand this ratio")
+    return condition(case, subject, draft.filters, times(case, compare=False).filters)
