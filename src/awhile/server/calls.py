@@ -25,10 +25,10 @@ from awhile.tasks import Status
 from awhile.wire.snapshot import snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-    from mcp_types import CallToolRequestParams
+    from mcp_types import CallToolRequestParams, Tool
 
     from awhile.runtime.running import Running
     from awhile.runtime.worker import Worker
@@ -77,10 +77,12 @@ class Calls:
         worker: Worker,
         with_output_schema: Collection[str] = (),
         *,
+        list_tools: Callable[[], Awaitable[Sequence[Tool]]],
         works_here: bool = True,
     ) -> None:
         """Say that the server's lifespan has begun, and which tools promise structured results."""
         self._open = store, worker
+        self.list_tools = list_tools
         self.closing = Closing()
         self.with_output_schema = frozenset(with_output_schema)
         self.works_here = works_here

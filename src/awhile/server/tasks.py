@@ -484,7 +484,13 @@ class Tasks:
             await stack.enter_async_context(self._legacy.followers.running(store))
             await stack.enter_async_context(self._calls.looking.running(store))
             structured = [one.name for one in tools if one.output_schema]
-            self._calls.open(store, worker, structured, works_here=where.slots > 0)
+            self._calls.open(
+                store,
+                worker,
+                structured,
+                list_tools=server.list_tools,
+                works_here=where.slots > 0,
+            )
             stack.callback(self._calls.close)
             await stack.enter_async_context(operated(self, store, worker, self._tools))
             stack.enter_context(before_ending(self.close_streams))

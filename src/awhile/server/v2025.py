@@ -101,10 +101,13 @@ class Era2025:
     ) -> dict[str, Any]:
         """``tools/call`` with ``params.task``: always a task, and nothing awaited but its row."""
         if options is None or options.task_support == "forbidden":
+            known = params.name in {one.name for one in await self._calls.list_tools()}
             raise MCPError(
                 code=METHOD_NOT_FOUND,
-                message=f"No tool {params.name!r} runs as a task here. tools/list says which tools "
-                "there are, and which of them do; call the others without params.task.",
+                message=f"The tool {params.name!r} never runs as a task: call it without "
+                "params.task. tools/list says by execution.taskSupport which tools do."
+                if known
+                else f"Unknown tool: {params.name!r}. tools/list says which there are.",
             )
         assert params.task is not None  # the middleware looked
         record = await self._calls.submit(
