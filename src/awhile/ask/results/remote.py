@@ -55,19 +55,30 @@ class Remote:
     def keep(self, name: str, draft: Path, check: Check) -> None:
         from fsspec.callbacks import Callback  # pyright: ignore[reportMissingTypeStubs]
 
+        stopped: list[Exception] = []
+
         class Checked(Callback):
             """Raises from inside of the upload, which the driver then takes back."""
 
             def relative_update(self, inc: int = 1) -> None:
-                check()
+                try:
+                    check()
+                except Exception as reason:
+                    stopped.append(reason)
+                    raise
 
         check()
         target = self._at(name)
-        with self._told():
-            if self._appears_whole:
-                self._files.put_file(str(draft), target, callback=Checked())
-            else:
-                self._renamed(draft, target, Checked())
+        try:
+            with self._told():
+                if self._appears_whole:
+                    self._files.put_file(str(draft), target, callback=Checked())
+                else:
+                    self._renamed(draft, target, Checked())
+        except OSError:
+            if stopped:
+                raise stopped[0] from None
+            raise
         draft.unlink(missing_ok=True)
 
     def _renamed(self, draft: Path, target: str, callback: Any) -> None:
