@@ -128,9 +128,7 @@ async def test_d6_a_query_over_its_time_is_stopped_and_says_so(
     assert runner.files() == []
 
 
-async def test_d6_rows_that_come_for_ever_are_cut_off_too(
-    case: EngineCase, runner: Runner
-) -> None:
+async def test_d6_rows_that_come_for_ever_are_cut_off_too(case: EngineCase, runner: Runner) -> None:
     """Field case D6: the same time covers fetching, and it is said how much had been read."""
     endless = f"SELECT a.n AS n FROM ({case.numbers}) AS a CROSS JOIN ({case.numbers}) AS b"
     with pytest.raises(QueryInterrupted, match="rows read by then are not kept") as error:

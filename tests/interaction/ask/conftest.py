@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from jsonschema import Draft202012Validator
+from mcp.server.mcpserver import MCPServer
 
 from awhile import Handle, OnInput, RemoteServer, Tasks, connect
 from awhile.ask.engines.contract import Budget, Engine
@@ -44,6 +45,7 @@ class App:
     server: RemoteServer
     results: Path
     tasks: Tasks
+    mcp: MCPServer[Any]
 
     async def start(self, tool: str, **arguments: Any) -> Handle:
         """Start one call."""
@@ -100,7 +102,7 @@ async def serving(
         ask_above_cost=ask_above_cost,
     )
     async with connect(mcp, on_input=on_input, answers_forms=answers_forms) as server:
-        yield App(server, folder / "results", tasks)
+        yield App(server, folder / "results", tasks, mcp)
 
 
 @pytest.fixture

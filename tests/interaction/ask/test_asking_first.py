@@ -15,7 +15,10 @@ from awhile import CancelOutcome, Handle, OnInput, State
 from awhile.ask.answer.answerer import LEAVE, NARROW, RUN
 from awhile.ask.engines.contract import Capabilities, Estimate
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
+from awhile.ask.engines.postgres.engine import PostgresEngine
 from awhile.errors import Cancelled
+from checks.postgres import Cluster
+from tests.contract.engines.server import new_database, running
 from tests.interaction.ask.conftest import PATIENCE_SECONDS, App, serving
 
 pytestmark = pytest.mark.anyio
@@ -247,3 +250,22 @@ async def test_a_run_whose_worker_was_lost_while_it_asked_asks_again_and_goes_on
             answer: Json = (await handle.result()).structured_content or {}
     assert answer["row_count"] == 1
     assert engine.ran == [DEAR]
+
+
+@pytest.mark.postgres
+async def test_postgresql_says_itself_what_is_expensive(
+    tmp_path: Path, postgres_cluster: Cluster
+) -> None:
+    """Ours: by EXPLAIN, with the values bound, and without running it."""
+    urls = new_database(postgres_cluster)
+    endless = "SELECT count(*) FROM generate_series(1, 2000000000) AS n WHERE n % :by = 9"
+    about = {"sql": endless, "parameters": {"by": 7}}
+    engine = PostgresEngine(urls.reader)
+    async with serving(tmp_path, engine, ask_above_cost=10_000_000) as app:
+        checked = await app.call("check_sql", **about)
+        answer = await app.call("run_sql", **about)
+        assert (await app.call("run_sql", sql="SELECT 1"))["row_count"] == 1
+        assert running(urls.reader) == []
+    assert checked["asks_first"]
+    assert answer["cost"]["cost"] == checked["estimate"]["cost"] > 10_000_000
+    assert "PostgreSQL estimates a cost of" in answer["question_back"]["text"]

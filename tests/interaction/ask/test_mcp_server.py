@@ -99,18 +99,6 @@ async def test_all_rows_can_be_paged_sorted_and_filtered_without_rounding(app: A
     assert (some["row_count"], some["matching_rows"]) == (120, 2)
 
 
-async def test_D9_the_text_never_passes_a_part_of_the_rows_off_as_the_whole(
-    tmp_path: Path, warehouse: Path
-) -> None:
-    """Field case D9: a model that reads the text has to learn that there is more."""
-    async with serving(tmp_path, warehouse, budget=Budget(rows=500)) as app:
-        result = await app.server.call("run_sql", {"sql": "SELECT range FROM range(1203)"})
-        text = result.content[0].text  # type: ignore[union-attr]
-        assert "Only 20 rows are shown here" in text
-        assert "the first 500 rows of more" in text
-        assert "1,203" not in text
-
-
 async def test_a_heavy_query_is_listed_while_it_runs_and_really_stopped(app: App) -> None:
     """Ours; field case D3."""
     handle = await app.start("run_sql", sql=HEAVY)
