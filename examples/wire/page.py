@@ -49,8 +49,8 @@ proxy such callers cannot be told apart, and are offered no list. Ids have 128 r
 `keep_seconds` of the tool, and {LONGEST_KEEP_MS // DAY_MS} days for a tool that keeps for ever |
 | at once | `slots` (32) bodies in a process; what comes beyond that waits as a task. There is no \
 limit by caller |
-| listen streams | `listen_streams` (1024) in a process, a quarter of them for one caller with a \
-token, each for `listen_seconds` (an hour) |
+| listen streams | `listen_streams` (1024) in a process, a quarter of them for one caller (by \
+token, or by address behind a proxy), each for `listen_seconds` (an hour) |
 | questions and look-ups | as many as come; a limit on their rate belongs into a proxy in front |
 """
 

@@ -33,7 +33,7 @@ from mcp_types import (
 
 from awhile.errors import AwhileError
 from awhile.server.audit import note
-from awhile.server.principal import ANONYMOUS
+from awhile.server.principal import ANONYMOUS, address_of
 from awhile.wire.v2026_07_28 import EXTENSION_ID, write_detailed
 
 if TYPE_CHECKING:
@@ -55,8 +55,9 @@ TASKS_PER_STREAM = 1000
 """How many tasks one stream may follow; a longer list is refused (source: ours)."""
 
 SHARE_OF_ONE_CALLER = 4
-"""One caller with a token gets at most one in so many of the streams: nobody can take them all.
-Callers without one are one principal, however many they are, and have no such bound."""
+"""One caller gets at most one in so many of the streams: nobody can take them all. Callers without
+a token are told apart by the address that the nearest proxy saw; whoever comes from this machine
+itself is its one user, and has no such bound."""
 
 FAREWELL_SECONDS = 1.0
 """How long a client that does not read may hold up the end of its stream."""
@@ -74,7 +75,7 @@ class Listening:
         self._calls = calls
         self._bus = bus
         self._streams: set[_Stream] = set()
-        self._open = Counter[str]()
+        self._open = Counter[str | None]()
         """How many streams each caller has, from before their tasks are looked up."""
         self._closed = False
 
@@ -96,25 +97,26 @@ class Listening:
         if wanted is not None:
             require_client_extension(ctx, EXTENSION_ID)
         owner = self._calls.principal(ctx)
-        with self._counted(owner, most):
+        caller = address_of(ctx) if owner == ANONYMOUS else owner
+        with self._counted(caller, most):
             stream = await self._serve(ctx, owner, params.notifications, wanted or ())
         return {"resultType": "complete", "_meta": stream.meta}
 
     @contextmanager
-    def _counted(self, owner: str, most: int) -> Generator[None]:
+    def _counted(self, caller: str | None, most: int) -> Generator[None]:
         """Count one stream more, if there may be one more."""
-        share = most if owner == ANONYMOUS else max(1, most // SHARE_OF_ONE_CALLER)
+        share = most if caller is None else max(1, most // SHARE_OF_ONE_CALLER)
         if self._open.total() >= most:
             raise _too_many(f"There are {most} open listen streams already")
-        if self._open[owner] >= share:
+        if self._open[caller] >= share:
             raise _too_many(f"This caller has {share} open listen streams already")
-        self._open[owner] += 1
+        self._open[caller] += 1
         try:
             yield
         finally:
-            self._open[owner] -= 1
-            if not self._open[owner]:
-                del self._open[owner]
+            self._open[caller] -= 1
+            if not self._open[caller]:
+                del self._open[caller]
 
     async def _serve(
         self,

@@ -43,6 +43,20 @@ def can_be_told_apart(ctx: ServerRequestContext[Any, Any], owner: str) -> bool:
     return client is not None and is_loopback(client.host) and is_loopback(host)
 
 
+def address_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """Where a request comes from, as the last proxy saw it, or this machine; None if from here.
+
+    What proxies before that one say, the caller may have made up.
+    """
+    if ctx.request is None:
+        return None
+    headers, client = ctx.request.headers, ctx.request.client
+    for name in ("x-forwarded-for", "x-real-ip", "forwarded"):
+        if (said := headers.get(name, "").rsplit(",", 1)[-1].strip()) != "":
+            return said
+    return None if client is None or is_loopback(client.host) else client.host
+
+
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 
 

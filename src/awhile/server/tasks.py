@@ -97,8 +97,8 @@ class Tasks:
             beside the task tools, for hosts without task support. Without them, those wait for as
             long as it takes, and can be asked nothing.
         listen_seconds: how long a listen stream lives; its client then opens another.
-        listen_streams: how many listen streams are served at once, to one caller with a token a
-            quarter of them at most; 0 serves none.
+        listen_streams: how many listen streams are served at once, to one caller (by their token,
+            or else their address behind a proxy) a quarter of them at most; 0 serves none.
         principal: who is calling; the default is the verified bearer token, else anonymous.
         now_ms: the clock, Unix milliseconds.
 

@@ -329,6 +329,40 @@ async def test_one_caller_cannot_take_all_the_streams(tmp_path: Path) -> None:
         assert "error" not in await opened("bob")
 
 
+@pytest.mark.parametrize(
+    ("header", "others"),
+    [
+        ("x-forwarded-for", ["203.0.113.8", "203.0.113.7, 203.0.113.8"]),
+        ("x-real-ip", ["203.0.113.8"]),
+        ("forwarded", ["for=203.0.113.8", "for=203.0.113.7, for=203.0.113.8"]),
+    ],
+)
+async def test_one_anonymous_address_behind_a_proxy_cannot_take_all_the_streams(
+    tmp_path: Path, header: str, others: list[str]
+) -> None:
+    """Ours: by the address the nearest proxy saw, whatever was made up before it."""
+    app = App(tmp_path / "tasks.db", listen_streams=8)
+    wanted: Json = {"notifications": {"taskIds": ["x"]}}
+    prefix = "for=" if header == "forwarded" else ""
+    async with app.serving() as peer, AsyncExitStack() as streams:
+
+        async def opened(headers: dict[str, str]) -> Json:
+            request = peer.request("subscriptions/listen", wanted, headers=headers)
+            _, messages = await streams.enter_async_context(peer.opened(request))
+            kept_open.append(messages)
+            return await anext(messages)
+
+        kept_open: list[AsyncIterator[Json]] = []
+        for made_up in ("", "198.51.100.1, "):
+            assert "error" not in await opened({header: f"{made_up}{prefix}203.0.113.7"})
+        refused = (await opened({header: f"198.51.100.2, {prefix}203.0.113.7"}))["error"]
+        assert "This caller has 2 open listen streams already" in refused["message"]
+        for other in others:
+            assert "error" not in await opened({header: other})
+        for _ in range(3):  # this machine's own user
+            assert "error" not in await opened({})
+
+
 async def test_every_stream_ends_with_its_result_when_the_server_stops(app: App) -> None:
     """Spec: subscriptions, Graceful Closure; a stream that comes after that is ended, too."""
     go = waiting(app)
