@@ -1,7 +1,8 @@
 // The page backend's HTTP interface, all of it.
 
-import type { View } from './result/view.ts'
-import type { AnswerContent, Check, Database, History, Parameters, Rows, Run, RunDetail } from './types.ts'
+import type { ChartChoice } from './result/charts.ts'
+import type { Filter, View } from './result/view.ts'
+import type { AnswerContent, Chart, Check, Database, History, Parameters, Rows, Run, RunDetail } from './types.ts'
 
 /** The backend said no, or could not be reached (`status` 0). */
 export class ApiError extends Error {
@@ -113,4 +114,14 @@ export function fetchRows(
   const { offset, limit } = part
   const { sort, filters } = view
   return post(`/api/runs/${encodeURIComponent(id)}/rows`, { offset, limit, sort, filters }, signal)
+}
+
+export function fetchChart(
+  id: string,
+  choice: ChartChoice,
+  filters: Filter[],
+  signal: AbortSignal,
+): Promise<Chart> {
+  const chosen = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== null))
+  return post(`/api/runs/${encodeURIComponent(id)}/chart`, { ...chosen, filters }, signal)
 }

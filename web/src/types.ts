@@ -213,3 +213,36 @@ export interface Database {
   /** What is missing from the tables, and why. */
   notes: string[]
 }
+
+export type ChartKind = 'line' | 'bar' | 'scatter' | 'number'
+
+export interface Axis {
+  label: string
+  /** Counted from 0; null: the number of rows. */
+  column: number | null
+  type: 'time' | 'category' | 'number'
+}
+
+/** A chart of a result, chosen and summed up by the server. Values are text, exact. */
+export interface Chart {
+  /** Why there is no chart. */
+  nothing: string | null
+  kind: ChartKind | null
+  title: string | null
+  x: Axis | null
+  y: Axis | null
+  series: number | null
+  series_label: string | null
+  /** How several rows became one point; null: each is one row. */
+  aggregate: 'sum' | 'average' | 'min' | 'max' | 'count' | null
+  /** x, y and series of each, in order. */
+  points: [string | null, string, (string | null)?][]
+  /** What was left out or summed up on the way. */
+  notes: string[]
+  /** What it shows, in words. */
+  text: string | null
+  /** What it could be instead, and of which columns. */
+  kinds: ChartKind[]
+  along: number[]
+  amounts: number[]
+}

@@ -27,7 +27,7 @@ def test_a_line_has_its_days_as_they_are_and_its_values_exactly(stored: Path) ->
         "SELECT DATE '2011-12-29' + CAST(range AS INTEGER) AS day, "
         "9007199254740993 + range AS amount FROM range(3)",
     )
-    assert (chart.choice.kind, chart.title) == ("line", "sum of amount by day")
+    assert (chart.choice.kind, chart.title) == ("line", "amount by day")
     assert [point[:2] for point in chart.points] == [
         ("2011-12-29", "9007199254740993"),
         ("2011-12-30", "9007199254740994"),  # a day that Pacific/Apia never had

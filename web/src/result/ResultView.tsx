@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 
 import { ApiError } from '../api.ts'
 import { lookAt, useSearch } from '../path.ts'
 import type { Column, Result, SeenRun } from '../types.ts'
 import { rowsInWords, whole } from '../words.ts'
+import { isNumeric } from './columns.ts'
 import { useCopying } from './copyRange.ts'
 import { Filters } from './Filters.tsx'
 import { Grid } from './Grid.tsx'
@@ -16,6 +17,8 @@ import { useCount, useRows } from './useRows.ts'
 import { useScroll } from './useScroll.ts'
 import type { View } from './view.ts'
 import { nextSort, readView, writeView } from './view.ts'
+
+const ChartView = lazy(() => import('./ChartView.tsx'))
 
 /** A finished run's rows, and how they are looked at, which the address tells. */
 export function ResultView(props: { run: SeenRun; result: Result }): ReactNode {
@@ -72,28 +75,42 @@ function Table(props: {
       {(filtering || view.filters.length > 0) && (
         <Filters columns={columns} filters={view.filters} open={filtering} onChange={(filters) => look({ filters })} />
       )}
-      <p className="count" role="status">
-        {countInWords(result, view, counted)}
-        {rows.fetching && <span className="dim"> · {busy(view, counted)}</span>}
-        {rows.error && <span className="problem"> · {problemIn(rows.error)}</span>}
-        {copying.said && <span className="dim"> · {copying.said}</span>}
-      </p>
-      <Grid
-        columns={columns}
-        shown={shown}
-        count={count}
-        whole={!result.truncated && view.filters.length === 0}
-        rows={rows}
-        scroll={scroll}
-        sort={view.sort}
-        onSort={(column) => look({ sort: nextSort(view.sort, column) })}
-        selection={selection}
-        onSelect={setSelection}
-        onCopy={copying.range}
-      />
-      {cell != null && cell.length > 40 && <pre className="whole-cell" tabIndex={0} aria-label="The cell">{cell}</pre>}
+      {view.show === 'chart' && (
+        <Suspense fallback={<p className="dim">Drawing…</p>}>
+          <ChartView run={run} columns={columns} view={view} onChange={props.onChange} />
+        </Suspense>
+      )}
+      <div className="table-part" hidden={view.show === 'chart'}>
+        {isOneNumber(result) && <p className="one-number">{result.rows?.[0]?.[0]}</p>}
+        <p className="count" role="status">
+          {countInWords(result, view, counted)}
+          {rows.fetching && <span className="dim"> · {busy(view, counted)}</span>}
+          {rows.error && <span className="problem"> · {problemIn(rows.error)}</span>}
+          {copying.said && <span className="dim"> · {copying.said}</span>}
+        </p>
+        <Grid
+          columns={columns}
+          shown={shown}
+          count={count}
+          whole={!result.truncated && view.filters.length === 0}
+          rows={rows}
+          scroll={scroll}
+          sort={view.sort}
+          onSort={(column) => look({ sort: nextSort(view.sort, column) })}
+          selection={selection}
+          onSelect={setSelection}
+          onCopy={copying.range}
+        />
+        {cell != null && cell.length > 40 && <pre className="whole-cell" tabIndex={0} aria-label="The cell">{cell}</pre>}
+      </div>
     </>
   )
+}
+
+/** One amount is worth to be read at once. */
+function isOneNumber(result: Result): boolean {
+  const [column] = result.columns ?? []
+  return result.rows?.length === 1 && result.columns?.length === 1 && column !== undefined && isNumeric(column)
 }
 
 function countInWords(result: Result, view: View, counted: number | null): string {

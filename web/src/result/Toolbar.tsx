@@ -6,6 +6,11 @@ import { shownName } from './columns.ts'
 import { Menu } from './Menu.tsx'
 import type { View } from './view.ts'
 
+const WAYS: [View['show'], string][] = [
+  ['table', 'Table'],
+  ['chart', 'Chart'],
+]
+
 /** What can be done with a result. */
 export function Toolbar(props: {
   run: SeenRun
@@ -20,6 +25,19 @@ export function Toolbar(props: {
   const hidden = new Set(view.hidden)
   return (
     <div className="toolbar" role="toolbar" aria-label="The result">
+      <span className="ways" role="group" aria-label="Show as">
+        {WAYS.map(([show, name]) => (
+          <button
+            key={show}
+            type="button"
+            className="quiet"
+            aria-pressed={view.show === show}
+            onClick={() => props.onChange({ show })}
+          >
+            {name}
+          </button>
+        ))}
+      </span>
       <button type="button" className="quiet" aria-expanded={props.filtering} onClick={props.onFilter}>
         Filter
       </button>

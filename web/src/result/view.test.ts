@@ -15,7 +15,7 @@ test('an address says the whole view, and is read back to the same', () => {
     ],
     hidden: [4, 7],
     show: 'chart',
-    chart: 'bar.0.1',
+    chart: 'bar.x0.y1',
   }
   assert.deepEqual(readView(`?${writeView(view)}`), view)
   assert.equal(writeView(WHOLE).toString(), '')

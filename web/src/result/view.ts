@@ -21,7 +21,7 @@ export interface View {
   /** Columns that are not shown. */
   hidden: number[]
   show: 'table' | 'chart' | 'changes'
-  /** The kind of chart and its columns, where the person has changed them: `bar.0.1`. */
+  /** What the person has chosen of the chart (`charts.ts`). */
   chart: string | null
 }
 
@@ -42,7 +42,7 @@ export function readView(search: string): View {
     filters: said.getAll('where').flatMap(readFilter),
     hidden: (said.get('hide') ?? '').split('.').filter((one) => /^\d{1,6}$/.test(one)).map(Number),
     show: show === 'chart' || show === 'changes' ? show : 'table',
-    chart: chart !== null && /^[a-z]+(\.\d{1,6}){0,3}$/.test(chart) ? chart : null,
+    chart: chart !== null && /^[a-z0-9.]{1,60}$/.test(chart) ? chart : null,
   }
 }
 

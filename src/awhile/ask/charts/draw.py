@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import duckdb
@@ -57,6 +57,8 @@ class Chart:
     x: Axis | None
     y: Axis
     series: str | None
+    several: bool
+    """Whether several rows became one point, by the choice's aggregate."""
     points: tuple[Point, ...]
     notes: tuple[str, ...]
     text: str
@@ -123,25 +125,26 @@ def draw(source: Source, *, question: str | None = None, wanted: Wanted | None =
             raise NothingToDraw(_why_not(stored))
         with scratch(memory_limit=_MEMORY) as connection:
             drawing = _Drawing(stored, columns, choice, connection)
-            points, notes = _DRAWN[choice.kind](drawing)
-    if not points:
+            found = _DRAWN[choice.kind](drawing)
+    if not found.points:
         raise NothingToDraw("No row has a value to be drawn.")
     if stored.truncated:
-        notes.append(f"Of the first {stored.row_count:,} rows of more.")
-    x = None if choice.x is None else _axis(columns[choice.x], choice)
-    chart = Chart(
+        found.notes.append(f"Of the first {stored.row_count:,} rows of more.")
+    several = found.several or choice.y is None
+    title = title_of(choice, columns, several=several)
+    return Chart(
         choice=choice,
-        title=title_of(choice, columns),
-        x=x,
-        y=Axis(label=label_of(choice, columns), column=choice.y, type="number"),
+        title=title,
+        x=None if choice.x is None else _axis(columns[choice.x], choice),
+        y=Axis(label=label_of(choice, columns, several=several), column=choice.y, type="number"),
         series=None if choice.series is None else columns[choice.series].name,
-        points=tuple(points),
-        notes=tuple(notes),
-        text="",
+        several=several,
+        points=tuple(found.points),
+        notes=tuple(found.notes),
+        text=text_of_chart(choice, title, found.points),
         kinds=tuple(fitting(columns, stored.row_count)),
         columns=tuple(columns),
     )
-    return replace(chart, text=text_of_chart(choice, chart.title, chart.points))
 
 
 def _why_not(stored: Stored) -> str:
@@ -158,117 +161,140 @@ def _axis(column: Looked, choice: Choice) -> Axis:
     return Axis(label=column.name, column=column.position, type="category")
 
 
-def _line(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+@dataclass(slots=True)
+class _Found:
+    """Points with what has to be said of them."""
+
+    points: list[Point]
+    total: int
+    """How many there would be in all."""
+    several: bool = False
+    """Whether some point is of several rows."""
+    notes: list[str] = field(default_factory=list[str])
+
+
+def _line(drawing: _Drawing) -> _Found:
     choice, columns = drawing.choice, drawing.columns
     assert choice.x is not None  # a line is along something
-    notes: list[str] = []
+    at = drawing.axis(choice.x)
     if columns[choice.x].role != "time":
-        points = _grouped(drawing, f"TRY_CAST({drawing.axis(choice.x)} AS DOUBLE)", "x", notes)
-        return _thinned(points, notes), notes
-    at, points = drawing.axis(choice.x), list[Point]()
+        return _thinned(_grouped(drawing, f"TRY_CAST({at} AS DOUBLE)", "x", keep=_EVERY))
+    whole_days = columns[choice.x].whole_days
     for grain in (None, *_GRAINS):
         place = at if grain is None else f"date_trunc('{grain}', {at})"
-        written = "%Y-%m-%d" if grain in ("day", "month", "year") else "%Y-%m-%dT%H:%M:%S.%g"
-        if columns[choice.x].whole_days:
-            written = "%Y-%m-%d"
-        found: list[str] = []
-        points = _grouped(drawing, place, f"strftime(x, '{written}')", found)
-        if len(points) <= MOST_POINTS:
-            notes += found
+        days = whole_days or grain in ("day", "month", "year")
+        shown = f"strftime(x, '{'%Y-%m-%d' if days else '%Y-%m-%dT%H:%M:%S.%g'}')"
+        found = _grouped(drawing, place, shown, keep=f"n <= {MOST_POINTS}")
+        if found.total <= MOST_POINTS:
             if grain is not None:
-                notes.append(f"Summed up by {grain}: there are too many points to be seen.")
-            return points, notes
-    return _thinned(points, notes), notes
+                found.notes.append(f"Summed up by {grain}: there are too many points to be seen.")
+            return found
+    return _thinned(_grouped(drawing, at, "strftime(x, '%Y-%m-%d')", keep=_EVERY))
 
 
-def _bar(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+def _bar(drawing: _Drawing) -> _Found:
     choice, columns = drawing.choice, drawing.columns
     assert choice.x is not None  # bars are along something
-    notes: list[str] = []
-    in_order = columns[choice.x].role in ("time", "order")
+    role = columns[choice.x].role
     place, shown = drawing.axis(choice.x), "x"
-    if columns[choice.x].role == "time":
-        day = columns[choice.x].whole_days
-        shown = f"strftime(x, '{'%Y-%m-%d' if day else '%Y-%m-%d %H:%M:%S'}')"
-    elif columns[choice.x].role == "order":
+    if role == "time":
+        days = columns[choice.x].whole_days
+        shown = f"strftime(x, '{'%Y-%m-%d' if days else '%Y-%m-%d %H:%M:%S'}')"
+    elif role == "order":
         place = f"TRY_CAST({place} AS HUGEINT)"
-    points = _grouped(drawing, place, shown, notes, ordered=in_order)
-    if len(points) > MOST_BARS:
-        largest = sorted(points, key=lambda one: -abs(float(one[1])))[:MOST_BARS]
-        notes.append(f"The {MOST_BARS} largest of {len(points):,} are shown.")
-        points = [one for one in points if one in set(largest)] if in_order else largest
-    return points, notes
+    in_order = role in ("time", "order")
+    found = _grouped(drawing, place, shown, ordered=in_order, keep=f"n <= {MOST_BARS}")
+    if found.total > MOST_BARS:
+        found = _grouped(drawing, place, shown, ordered=in_order, keep=f"size <= {MOST_BARS}")
+        if not in_order:
+            found.points.sort(key=lambda one: -abs(float(one[1])))
+        found.notes.append(f"The {MOST_BARS} largest of {found.total:,} are shown.")
+    return found
 
 
-def _scatter(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+def _scatter(drawing: _Drawing) -> _Found:
     choice = drawing.choice
     assert choice.x is not None  # a cloud has two measures
     assert choice.y is not None
-    notes: list[str] = []
     x, y = drawing.value(choice.x), drawing.value(choice.y)
     series = "NULL" if choice.series is None else drawing.axis(choice.series)
-    every = max(1, -(-drawing.stored.row_count // MOST_POINTS))
-    found = drawing.connection.execute(
+    row_count = drawing.stored.row_count
+    every = max(1, -(-row_count // MOST_POINTS))
+    rows = drawing.connection.execute(
         f"SELECT {x}::VARCHAR, {y}::VARCHAR, {series} FROM "  # noqa: S608 - of positions
         f"(SELECT *, row_number() OVER () AS place FROM {drawing.rows()}) "
         f"WHERE place % {every} = 0"
     ).fetchall()
     points: list[Point] = [
-        (str(at), str(value), told) for at, value, told in found if at is not None and value
+        (str(at), str(value), told) for at, value, told in rows if at is not None and value
     ]
+    found = _Found(points, total=row_count)
     if every > 1:
-        notes.append(f"Every {every:,}th of {drawing.stored.row_count:,} rows is shown.")
-    left_out = len(found) - len(points)
-    if left_out:
-        notes.append(_left_out(left_out))
-    return points, notes
+        found.notes.append(f"Every {every:,}th of {row_count:,} rows is shown.")
+    if len(rows) > len(points):
+        found.notes.append(_left_out(len(rows) - len(points)))
+    return found
 
 
-def _number(drawing: _Drawing) -> tuple[list[Point], list[str]]:
+def _number(drawing: _Drawing) -> _Found:
     assert drawing.choice.y is not None  # a number is of a measure
-    name = column_name(drawing.choice.y)
-    text = text_of(name, drawing.stored.kinds[drawing.choice.y])
-    found = drawing.connection.execute(f"SELECT {text} FROM {drawing.rows()}").fetchall()  # noqa: S608
-    return [(None, str(value), None) for (value,) in found if value is not None], []
+    text = text_of(column_name(drawing.choice.y), drawing.stored.kinds[drawing.choice.y])
+    rows = drawing.connection.execute(f"SELECT {text} FROM {drawing.rows()}").fetchall()  # noqa: S608
+    return _Found([(None, str(value), None) for (value,) in rows if value is not None], total=1)
 
 
 _DRAWN = {"line": _line, "bar": _bar, "scatter": _scatter, "number": _number}
 
 _AGGREGATES = {"sum": "sum", "average": "avg", "min": "min", "max": "max"}
+_EVERY = f"(n - 1) % CAST(ceil(total / {MOST_POINTS}) AS BIGINT) = 0"
 
 
 def _grouped(
-    drawing: _Drawing, place: str, shown: str, notes: list[str], *, ordered: bool = True
-) -> list[Point]:
-    """One point for each place and series; unordered ones by size, or as they came where each is
-    one row."""
+    drawing: _Drawing, place: str, shown: str, *, keep: str, ordered: bool = True
+) -> _Found:
+    """One point for each place and series, of those that ``keep`` says (of ``n``, the number of a
+    point, its ``size`` counted from the largest, and their ``total``).
+
+    Unordered ones come by size, or as the rows did where each is one row.
+    """
     choice = drawing.choice
     value = "1" if choice.y is None else drawing.value(choice.y)
     summed = "count(*)" if choice.y is None else f"{_AGGREGATES.get(choice.aggregate, 'sum')}(v)"
     series = "NULL" if choice.series is None else drawing.axis(choice.series)
-    order = "x" if ordered else "(CASE WHEN max(many) OVER () > 1 THEN -y ELSE first END)"
-    with _told(drawing):
-        found = drawing.connection.execute(
+    order = "x" if ordered else "(CASE WHEN most > 1 THEN -y ELSE first END)"
+    with _told():
+        rows = drawing.connection.execute(
             f"""
             WITH rows AS MATERIALIZED (
                 SELECT {place} AS x, {value} AS v, {series} AS s, row_number() OVER () AS place
                 FROM {drawing.rows()}
             ), points AS (
-                SELECT x, s, {summed} AS y, count(*) AS many, min(place) AS first
+                SELECT x, s, {summed} AS y, min(place) AS first, count(*) AS many
                 FROM rows WHERE x IS NOT NULL AND v IS NOT NULL GROUP BY x, s
-            )
-            SELECT {shown}, y::VARCHAR, s, many,
+            ), counted AS (
+                SELECT *, max(many) OVER () AS most, count(*) OVER () AS total,
+                    row_number() OVER (ORDER BY abs(y) DESC) AS size
+                FROM points
+            ), numbered AS (SELECT *, row_number() OVER (ORDER BY {order}, s) AS n FROM counted)
+            SELECT {shown}, y::VARCHAR, s, most, total,
                 (SELECT count(*) FROM rows WHERE x IS NULL OR v IS NULL)
-            FROM points ORDER BY {order}, s
+            FROM numbered WHERE {keep} ORDER BY n
             """  # noqa: S608 - of positions
         ).fetchall()
-    if found and found[0][4]:
-        notes.append(_left_out(int(found[0][4])))
-    return [(None if at is None else str(at), str(y), s) for at, y, s, _, _ in found]
+    if not rows:
+        return _Found([], total=0)
+    _, _, _, most, total, left_out = rows[0]
+    points: list[Point] = [
+        (None if at is None else str(at), str(y), told) for at, y, told, *_ in rows
+    ]
+    found = _Found(points, total=int(total), several=most > 1)
+    if left_out:
+        found.notes.append(_left_out(int(left_out)))
+    return found
 
 
 @contextmanager
-def _told(drawing: _Drawing) -> Generator[None]:
+def _told() -> Generator[None]:
     try:
         yield
     except duckdb.Error as broken:
@@ -283,9 +309,8 @@ def _left_out(count: int) -> str:
     )
 
 
-def _thinned(points: list[Point], notes: list[str]) -> list[Point]:
-    if len(points) <= MOST_POINTS:
-        return points
-    every = -(-len(points) // MOST_POINTS)
-    notes.append(f"Every {every:,}th of {len(points):,} points is shown.")
-    return points[::every]
+def _thinned(found: _Found) -> _Found:
+    if len(found.points) < found.total:
+        every = -(-found.total // MOST_POINTS)
+        found.notes.append(f"Every {every:,}th of {found.total:,} points is shown.")
+    return found

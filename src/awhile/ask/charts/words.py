@@ -16,19 +16,17 @@ _AGGREGATED = {"sum": "sum of", "average": "average", "min": "least", "max": "gr
 _KIND = {"line": "Line", "bar": "Bars", "scatter": "Points", "number": "A number"}
 
 
-def label_of(choice: Choice, columns: Sequence[Looked]) -> str:
-    """What the values are."""
+def label_of(choice: Choice, columns: Sequence[Looked], *, several: bool) -> str:
+    """What the values are; ``several`` rows may be in one of them."""
     if choice.y is None:
         return "number of rows"
     name = columns[choice.y].name
-    if choice.kind in ("number", "scatter"):
-        return name
-    return f"{_AGGREGATED[choice.aggregate]} {name}" if choice.aggregate != "count" else name
+    return f"{_AGGREGATED[choice.aggregate]} {name}" if several else name
 
 
-def title_of(choice: Choice, columns: Sequence[Looked]) -> str:
+def title_of(choice: Choice, columns: Sequence[Looked], *, several: bool) -> str:
     """What the chart is of."""
-    label = label_of(choice, columns)
+    label = label_of(choice, columns, several=several)
     if choice.x is None:
         return label
     against = "against" if choice.kind == "scatter" else "by"

@@ -77,7 +77,7 @@ def _told(chart: Chart) -> model.ChartModel:
         y=model.AxisModel(**asdict(chart.y)),
         series=choice.series,
         series_label=chart.series,
-        aggregate=choice.aggregate,
+        aggregate=choice.aggregate if chart.several else None,
         points=[list(point) for point in chart.points],
         notes=list(chart.notes),
         text=chart.text,

@@ -245,7 +245,9 @@ class ChartModel(BaseModel):
     y: AxisModel | None = None
     series: int | None = None
     series_label: str | None = None
-    aggregate: Aggregate | None = None
+    aggregate: Aggregate | None = Field(
+        default=None, description="How several rows became one point; null: each is one row."
+    )
     points: list[list[str | None]] = Field(
         default_factory=list[list[str | None]], description="[x, y, series] of each, in order."
     )

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 1000
 """Rows in one page at most."""
 MOST_COLUMNS = 100_000
+CHART_CHOICES = ("kind", "x", "y", "series", "aggregate", "filters")
+"""What a page may choose of a chart; the tool's own schema says what is wrong with it."""
 
 
 class Api:
@@ -57,6 +59,7 @@ class Api:
             Route("/runs/{run_id}/label", answered(self.label), methods=["POST"]),
             Route("/runs/{run_id}/history", answered(self.history), methods=["GET"]),
             Route("/runs/{run_id}/rows", answered(self.rows), methods=["POST"]),
+            Route("/runs/{run_id}/chart", answered(self.chart), methods=["POST"]),
             Route("/check", answered(self.check), methods=["POST"]),
         ]
 
@@ -172,6 +175,13 @@ class Api:
         if body.get("filters"):
             arguments["filters"] = body["filters"]  # the tool's own schema says what is wrong
         return await while_connected(request, self._follower.call("result_rows", arguments))
+
+    async def chart(self, request: Request) -> dict[str, Any]:
+        """The chart of a result, chosen and summed up by the server."""
+        body = await read_body(request)
+        chosen = {name: body[name] for name in CHART_CHOICES if body.get(name) not in (None, [])}
+        arguments = {"run_id": request.path_params["run_id"], **chosen}
+        return await while_connected(request, self._follower.call("result_chart", arguments))
 
     async def check(self, request: Request) -> dict[str, Any]:
         """Whether a SQL text may run, what is wrong with it, and what it would cost."""
