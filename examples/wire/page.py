@@ -47,8 +47,8 @@ proxy such callers cannot be told apart, and are offered no list. Ids have 128 r
 | a task's life | as long as its work takes, and then `keep_seconds` (7 days) more |
 | `ttl` of 2025-11-25 | at least {SHORTEST_KEEP_MS // 1000} seconds after the end, at most \
 `keep_seconds` of the tool, and {LONGEST_KEEP_MS // DAY_MS} days for a tool that keeps for ever |
-| at once | `slots` (32) bodies in a process, three quarters of them for one caller; what comes \
-beyond that waits as a task, in a fair and bounded queue |
+| at once | `slots` (32) bodies in a process, with a limit by caller of three quarters of them; \
+what comes beyond that waits as a task, in a fair and bounded queue |
 | listen streams | `listen_streams` (1024) in a process, a quarter of them for one caller (by \
 token, or by address behind a proxy), each for `listen_seconds` (an hour) |
 | questions and look-ups | as many as come; a limit on their rate belongs into a proxy in front |
