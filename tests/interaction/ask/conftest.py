@@ -75,25 +75,23 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return anyio.run(ensure_sample, folder, "tiny", TODAY, _quiet)
 
 
-@asynccontextmanager
-async def serving(
+def built(
     folder: Path,
     database: Path | Engine,
     *,
     translator: Translator | None = None,
     budget: Budget | None = None,
     ask_above_cost: float | None = None,
-    on_input: OnInput | None = None,
-    answers_forms: bool = False,
     lease_seconds: float = 6.0,
-) -> AsyncGenerator[App]:
-    """The app's server on a store in ``folder``, and a client that answers forms, or none."""
+) -> tuple[MCPServer[Any], Tasks]:
+    """The app's server on a store in ``folder``."""
     tasks = Tasks(f"sqlite:///{folder / 'tasks.db'}", lease_seconds=lease_seconds)
+    engine = (
+        DuckDBEngine(database, spill_folder=folder) if isinstance(database, Path) else database
+    )
     mcp = build_server(
         tasks=tasks,
-        engine=DuckDBEngine(database, spill_folder=folder)
-        if isinstance(database, Path)
-        else database,
+        engine=engine,
         translator=translator or BuiltInTranslator(),
         results=Results.in_folder(folder / "results"),
         budget=budget or Budget(),
@@ -101,6 +99,20 @@ async def serving(
         today=lambda: TODAY,
         ask_above_cost=ask_above_cost,
     )
+    return mcp, tasks
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path,
+    database: Path | Engine,
+    *,
+    on_input: OnInput | None = None,
+    answers_forms: bool = False,
+    **how: Any,
+) -> AsyncGenerator[App]:
+    """The app's server (`built`), and a client that answers forms, or none."""
+    mcp, tasks = built(folder, database, **how)
     async with connect(mcp, on_input=on_input, answers_forms=answers_forms) as server:
         yield App(server, folder / "results", tasks, mcp)
 

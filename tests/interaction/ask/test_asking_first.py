@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 
 from awhile import CancelOutcome, Handle, OnInput, State
@@ -19,7 +20,10 @@ from awhile.ask.engines.postgres.engine import PostgresEngine
 from awhile.errors import Cancelled
 from checks.postgres import Cluster
 from tests.contract.engines.server import new_database, running
-from tests.interaction.ask.conftest import PATIENCE_SECONDS, App, serving
+from tests.interaction.ask.conftest import PATIENCE_SECONDS, App, built, serving
+from tests.interaction.server.legacy import Legacy
+from tests.interaction.server.peer import accepted
+from tests.interaction.server.peer import serving as served_by_peer
 
 pytestmark = pytest.mark.anyio
 
@@ -269,3 +273,27 @@ async def test_postgresql_says_itself_what_is_expensive(
     assert checked["asks_first"]
     assert answer["cost"]["cost"] == checked["estimate"]["cost"] > 10_000_000
     assert "PostgreSQL estimates a cost of" in answer["question_back"]["text"]
+
+
+async def test_an_older_client_is_asked_on_the_stream_of_its_call_or_by_its_answer(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours: MCP 2025-11-25, with and without elicitation declared."""
+    engine = Priced(warehouse, tmp_path)
+    mcp, _ = built(tmp_path, engine, ask_above_cost=100)
+
+    async def narrow(request: Json) -> Json:
+        wanted = request["params"]["requestedSchema"]["properties"]
+        filled = {"choice": NARROW, "sql": CHEAP}
+        return {"result": accepted(**{name: filled[name] for name in wanted})}
+
+    async with served_by_peer(mcp) as peer, httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
+        asked_here = await Legacy(peer.url, http).opened()
+        asked_here.on_request = narrow
+        answer = (await asked_here.call("run_sql", sql=DEAR)).result["structuredContent"]
+        unasked = await Legacy(peer.url, http).opened(can={})
+        told = (await unasked.call("run_sql", sql=DEAR)).result["structuredContent"]
+    assert (answer["sql"], answer["row_count"]) == (CHEAP, 1)
+    assert len(asked_here.asked) == 2
+    assert told["question_back"]["choices"][0]["confirm_cost"] is True
+    assert engine.ran == [CHEAP]
