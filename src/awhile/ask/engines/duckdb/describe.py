@@ -16,11 +16,12 @@ from awhile.ask.engines.card import VALUE_CHARACTERS, Catalog, Listed, Survey, t
 from awhile.ask.engines.quoting import identifier
 from awhile.ask.schema import Schema, Table, TableColumn
 
-__all__ = ["catalog", "schema"]
+__all__ = ["SAMPLE_ROWS", "asked", "catalog", "schema", "with_statistics"]
 
 _EXACT_ROWS = 300_000
 """Up to here a column's distinct values are counted; beyond, they are looked for in a sample."""
 _SLICES, _SLICE_ROWS = 8, 6_144
+SAMPLE_ROWS = _SLICES * _SLICE_ROWS
 _READ_ALL_VALUES = 50
 """A column with so few values in the sample is read to its end, or a rare one (an order that is
 still being processed) would be missing from the card: 15 ms for 3 million rows (measured)."""
@@ -49,18 +50,19 @@ ORDER BY constraint_index
 
 def schema(connection: duckdb.DuckDBPyConnection, database: Path, seconds: float) -> Schema:
     """Read the card. Statistics stop after `seconds`, which a note then says."""
-    survey = Survey(partial(_asked, connection), seconds)
+    survey = Survey(partial(asked, connection), seconds)
     return survey.schema(
         catalog(connection),
-        partial(_with_statistics, survey),
+        partial(with_statistics, survey),
         database=database.stem,
         dialect="duckdb",
     )
 
 
-def _asked(
+def asked(
     connection: duckdb.DuckDBPyConnection, sql: str, seconds: float
 ) -> list[tuple[Any, ...]] | None:
+    """What a statement gives within so many seconds; None for one that fails or takes longer."""
     with time_limit(seconds, connection.interrupt) as is_up:
         try:
             return connection.execute(sql).fetchall()
@@ -88,26 +90,37 @@ def catalog(connection: duckdb.DuckDBPyConnection) -> list[Listed]:
     return found.tables()
 
 
-def _with_statistics(survey: Survey, table: Table, source: str) -> Sequence[TableColumn]:
+def with_statistics(
+    survey: Survey, table: Table, source: str, sample: str | None = None
+) -> Sequence[TableColumn]:
+    """The columns with what their values say.
+
+    Where there are too many rows to look at all of them, it is `sample` that is looked at; None:
+    for a table of DuckDB's own, slices of it, and for what has no number of rows, its beginning.
+    """
     columns = _with_extremes(survey, table, source)
     whole = None if table.row_count is None else source
     exact = True
     if table.row_count is None:
-        source, exact = f"(FROM {source} LIMIT {_SLICES * _SLICE_ROWS})", False
+        source, exact = sample or f"(FROM {source} LIMIT {SAMPLE_ROWS})", False
     elif table.row_count > _EXACT_ROWS:
-        # A filter on rowid reads only the row groups it names.
-        step = table.row_count // _SLICES
-        slices = " OR ".join(
-            f"rowid BETWEEN {step * each} AND {step * each + _SLICE_ROWS - 1}"
-            for each in range(_SLICES)
-        )
-        source, exact = f"(FROM {source} WHERE {slices})", False
+        source, exact = sample or _slices(source, table.row_count), False
     return [
         _with_values(survey, column, source, whole, exact=exact)
         if column.kind == "text"
         else column
         for column in columns
     ]
+
+
+def _slices(source: str, rows: int) -> str:
+    """Rows from all over a table. A filter on rowid reads only the row groups it names."""
+    step = rows // _SLICES
+    slices = " OR ".join(
+        f"rowid BETWEEN {step * each} AND {step * each + _SLICE_ROWS - 1}"
+        for each in range(_SLICES)
+    )
+    return f"(FROM {source} WHERE {slices})"
 
 
 def _with_extremes(survey: Survey, table: Table, source: str) -> Sequence[TableColumn]:
