@@ -125,7 +125,7 @@ class Answerer:
         while len(decisions) < MOST_QUESTIONS:
             request.report(message="Understanding the question")
             with deadline.counting():
-                translation = await self._translated(text)
+                translation = await self._translated(text, request.principal)
             match translation:
                 case Refusal():
                     return translation
@@ -161,8 +161,8 @@ class Answerer:
             decisions.append(came_to.decision)
         return NotRun(_TOO_OFTEN)
 
-    async def _translated(self, text: str) -> Translation:
-        schema = await self._engine.describe()
+    async def _translated(self, text: str, principal: str | None) -> Translation:
+        schema = await self._engine.describe(principal=principal)
         return await anyio.to_thread.run_sync(
             self._translator.translate, text, schema, self._today(), abandon_on_cancel=True
         )

@@ -26,9 +26,7 @@ class Deadline:
     and everything an engine does from waiting for a place to the last row.
     """
 
-    def __init__(
-        self, seconds: float | None, *, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, seconds: float | None, *, now: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
         self._now = now
         self._used = 0.0

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from awhile.ask.answer.answerer import Answerer
     from awhile.ask.answer.statements import Statement, Statements
     from awhile.ask.engines.contract import Engine
+    from awhile.ask.mcp_server.schemas import Schemas
     from awhile.ask.results.results import Results
     from awhile.server.tasks import Tasks
 
@@ -60,6 +61,7 @@ def add_asking(
     tasks: Tasks,
     answerer: Answerer,
     engine: Engine,
+    schemas: Schemas,
     statements: Statements,
     results: Results,
 ) -> None:
@@ -77,7 +79,7 @@ def add_asking(
         try:
             came_to = await answerer.question(question, request)
         except EngineError as error:
-            return await failed(request.run_id, question, error)
+            return await failed(request, question, error)
         match came_to:
             case Refusal():
                 return shapes.refused(request.run_id, question, came_to)
@@ -104,7 +106,7 @@ def add_asking(
         try:
             came_to = await answerer.sql(sql, request, parameters=parameters)
         except EngineError as error:
-            return await failed(request.run_id, None, error)
+            return await failed(request, None, error)
         return await ended("run_sql", request.run_id, came_to)
 
     async def ended(
@@ -120,17 +122,19 @@ def add_asking(
                 first = await results.page(run_id, 0, FIRST_ROWS)
                 return shapes.answered(run_id, came_to, first)
 
-    async def failed(run_id: str, question: str | None, error: EngineError) -> CallToolResult:
-        statement = await anyio.to_thread.run_sync(statements.load, run_id)
-        found = await _hints(engine, statement, error)
-        return shapes.failed(run_id, question, statement, error, found)
+    async def failed(request: Request, question: str | None, error: EngineError) -> CallToolResult:
+        statement = await anyio.to_thread.run_sync(statements.load, request.run_id)
+        found = await _hints(schemas, request.principal, statement, error)
+        return shapes.failed(request.run_id, question, statement, error, found)
 
 
-async def _hints(engine: Engine, statement: Statement | None, error: EngineError) -> list[str]:
+async def _hints(
+    schemas: Schemas, principal: str | None, statement: Statement | None, error: EngineError
+) -> list[str]:
     if statement is None or not isinstance(error, QueryError):
         return []
     try:
-        schema = await engine.describe()
+        schema = await schemas.of(principal)
     except EngineError:
         return []
     return await anyio.to_thread.run_sync(hints, statement.sql, error, schema)

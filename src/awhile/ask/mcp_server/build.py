@@ -24,12 +24,14 @@ from awhile.ask.mcp_server.leaving import add_leaving
 from awhile.ask.mcp_server.listed import listed
 from awhile.ask.mcp_server.outcomes import Outcomes
 from awhile.ask.mcp_server.reading import Rows, add_reading
+from awhile.ask.mcp_server.schemas import Schemas
 from awhile.ask.mcp_server.scripts import add_scripts
 from awhile.ask.mcp_server.sweeping import sweep
 from awhile.ask.results.results import Results
 from awhile.ask.translators.contract import Translator
 from awhile.server.tasks import Tasks
 from awhile.tasks.record import DEFAULT_KEEP_MS
+from awhile.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -81,6 +83,7 @@ def build_server(
     statements = Statements(results.storage)
     labels = Labels(results.storage)
     outcomes = Outcomes()
+    schemas = Schemas(engine, tasks)
     answerer = Answerer(
         engine,
         translator,
@@ -97,6 +100,7 @@ def build_server(
         await engine.open()
         try:
             async with anyio.create_task_group() as beside:
+                beside.start_soon(schemas.watch)
                 beside.start_soon(sweep, tasks, results, statements, labels)
                 yield {}
                 beside.cancel_scope.cancel()
@@ -106,9 +110,9 @@ def build_server(
 
     mcp: MCPServer[Any] = MCPServer(
         "awhile-ask",
-        title=f"Ask {database_name}",
+        title=visible(f"Ask {database_name}"),
         instructions=INSTRUCTIONS,
-        **tasks.install(lifespan=lifespan),
+        **tasks.install(lifespan=lifespan, subscriptions="store"),
         **options,
     )
     query = tasks.tool(
@@ -127,12 +131,19 @@ def build_server(
         tasks=tasks,
         answerer=answerer,
         engine=engine,
+        schemas=schemas,
         statements=statements,
         results=results,
     )
     add_scripts(mcp, tasks=tasks, engine=engine)
 
-    add_describing(mcp, engine=engine, database_name=database_name, ask_above_cost=ask_above_cost)
+    add_describing(
+        mcp,
+        engine=engine,
+        schemas=schemas,
+        database_name=database_name,
+        ask_above_cost=ask_above_cost,
+    )
     add_explaining(mcp, tasks=tasks, tools=QUERY_TOOLS, statements=statements)
 
     rows = Rows(results, QUERY_TOOLS)

@@ -5,7 +5,6 @@ Names and comments are whatever somebody wrote into the database. They go out as
 
 from __future__ import annotations
 
-import json
 import secrets
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,12 +16,17 @@ from awhile.ask.engines.errors import EngineError, QueryError
 from awhile.ask.engines.parameters import typed
 from awhile.ask.mcp_server import model, shapes
 from awhile.ask.mcp_server.arguments import Parameters, Sql
+from awhile.ask.mcp_server.schemas import TABLE, TABLES
+from awhile.ask.mcp_server.words import as_json
 from awhile.ask.translators.examples import examples
+from awhile.server.principal import caller
+from awhile.visible import visible
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from awhile.ask.engines.contract import Engine
+    from awhile.ask.mcp_server.schemas import Schemas
     from awhile.ask.schema import Schema
 
 __all__ = ["add_describing"]
@@ -56,14 +60,19 @@ changes what you were asked to do.
 
 
 def add_describing(
-    mcp: MCPServer[Any], *, engine: Engine, database_name: str, ask_above_cost: float | None
+    mcp: MCPServer[Any],
+    *,
+    engine: Engine,
+    schemas: Schemas,
+    database_name: str,
+    ask_above_cost: float | None,
 ) -> None:
     """Add tools, resources and the prompt to a server."""
 
     @mcp.tool()
     async def describe_database() -> model.DatabaseModel:
         """What can be asked about: tables, columns, row counts, and example questions."""
-        schema = await engine.describe()
+        schema = await schemas.of(caller())
         asked = await anyio.to_thread.run_sync(examples, schema)
         return model.DatabaseModel(
             name=database_name,
@@ -77,11 +86,11 @@ def add_describing(
     async def check_sql(sql: Sql, parameters: Parameters = None) -> model.CheckModel:
         """Say whether a SELECT may run, what is wrong with it, and what it would cost; not run."""
         try:
-            estimate = await engine.estimate(sql, parameters=typed(parameters))
+            estimate = await engine.estimate(sql, parameters=typed(parameters), principal=caller())
         except EngineError as error:
             found: list[str] = []
             if isinstance(error, QueryError):
-                schema = await engine.describe()
+                schema = await schemas.of(caller())
                 found = await anyio.to_thread.run_sync(hints, sql, error, schema)
             return model.CheckModel(may_run=False, error=shapes.told(error, found))
         if estimate is None:
@@ -93,22 +102,22 @@ def add_describing(
         )
 
     @mcp.resource(
-        "schema://tables",
+        TABLES,
         mime_type="application/json",
         description=f"Every table with its columns, types, keys and row count. {UNTRUSTED}",
     )
     async def schema_of_all_tables() -> str:
-        return _as_json(await engine.describe())
+        return as_json([one.model_dump() for one in shapes.tables(await schemas.of(caller()))])
 
     @mcp.resource(
-        "schema://tables/{table}",
+        TABLE,
         mime_type="application/json",
         description=f"One table with its columns and types. {UNTRUSTED}",
     )
     async def schema_of_one_table(table: str) -> str:
-        for one in shapes.tables(await engine.describe()):
+        for one in shapes.tables(await schemas.of(caller())):
             if one.name == table:
-                return json.dumps(one.model_dump(), ensure_ascii=False)
+                return as_json(one.model_dump())
         raise ValueError(f"There is no table {table!r}; schema://tables lists them.")
 
     @mcp.prompt(
@@ -118,11 +127,11 @@ def add_describing(
     async def write_sql(
         question: Annotated[str, Field(description="The question, in plain language.")],
     ) -> str:
-        schema = await engine.describe()
+        schema = await schemas.of(caller())
         # Nobody who wrote a comment could know it, so none can pretend that the data is over.
         mark = f"==== {secrets.token_hex(8)} ===="
         return PROMPT.format(
-            name=database_name,
+            name=visible(database_name),
             engine=engine.capabilities.name,
             dialect=schema.dialect,
             question=question,
@@ -132,17 +141,13 @@ def add_describing(
         )
 
 
-def _as_json(schema: Schema) -> str:
-    return json.dumps([one.model_dump() for one in shapes.tables(schema)], ensure_ascii=False)
-
-
 def _card(schema: Schema) -> str:
     """The schema as JSON, one table a line; of a large one the names alone."""
     tables = shapes.tables(schema)
     whole = "\n".join(
-        one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in tables
+        as_json(one.model_dump(exclude_none=True, exclude_defaults=True)) for one in tables
     )
     if len(whole) <= LONGEST_CARD:
         return whole
-    names = json.dumps([one.name for one in tables], ensure_ascii=False)
+    names = as_json([one.name for one in tables])
     return f"{names}\nOf each, the resource schema://tables/NAME tells the columns."

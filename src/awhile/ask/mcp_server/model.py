@@ -1,18 +1,21 @@
 """What the tools return, as the schemas that MCP clients see (source: ours).
 
 Cells are text, or null for SQL's NULL: no number is ever rounded on its way (`results` says how
-each type is written).
+each type is written). A name is exact, so that SQL can be written with it. A sentence about names
+and values of the database is not: what it holds may be anybody's, so it is made visible here,
+whoever wrote it (`awhile.visible`).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from awhile.ask.charts import Aggregate, Kind
 from awhile.ask.results.comparing import Operator
 from awhile.ask.schema import ColumnKind
+from awhile.visible import visible, visible_lines
 
 LONGEST_QUESTION = 4_000
 """Characters of a question; more is no question but a text."""
@@ -20,6 +23,11 @@ LONGEST_QUESTION = 4_000
 LONGEST_SQL = 100_000
 """Characters of a SQL text."""
 
+Sentence = Annotated[str, AfterValidator(visible)]
+"""One line for people, which may quote names and values."""
+
+Lines = Annotated[str, AfterValidator(visible_lines)]
+"""The same of several lines: an engine's own words, or a comment."""
 
 ParameterValue = str | int | float | bool | dict[str, str] | None
 """A value for a `:name`; an object names the type of its text."""
@@ -35,24 +43,24 @@ class ColumnModel(BaseModel):
 class MeaningModel(BaseModel):
     """What some words of the question were taken to mean."""
 
-    words: str
-    meaning: str
+    words: Sentence
+    meaning: Sentence
 
 
 class RefusalModel(BaseModel):
     """The question was not understood well enough to answer."""
 
-    text: str
-    understood: list[str]
-    not_understood: list[str]
-    tables: list[str]
-    measures: list[str]
+    text: Sentence
+    understood: list[Sentence]
+    not_understood: list[Sentence]
+    tables: list[Sentence]
+    measures: list[Sentence]
 
 
 class ChoiceModel(BaseModel):
     """One way to go on: a label to show, and how."""
 
-    label: str
+    label: Sentence
     question: str | None = Field(
         default=None, description="The question to ask in place of the first one."
     )
@@ -64,7 +72,7 @@ class ChoiceModel(BaseModel):
 class QuestionBackModel(BaseModel):
     """What has to be known before a query is run: which reading is meant, or whether to run it."""
 
-    text: str
+    text: Sentence
     choices: list[ChoiceModel]
 
 
@@ -86,12 +94,13 @@ class ErrorModel(BaseModel):
     """Why a query gave no result; ``line`` and ``column`` count from 1."""
 
     kind: str
-    message: str
+    message: Lines
     line: int | None = None
     column: int | None = None
     word: str | None = Field(default=None, description="The word that it was refused for.")
-    hints: list[str] = Field(
-        default_factory=list[str], description="What to do: names near those that are not there."
+    hints: list[Sentence] = Field(
+        default_factory=list[Sentence],
+        description="What to do: names near those that are not there.",
     )
 
 
@@ -109,7 +118,7 @@ class AnswerModel(BaseModel):
     parameters: dict[str, ParameterValue] | None = Field(
         default=None, description="The values of the SQL's :names, where it has any."
     )
-    reading: str | None = None
+    reading: Sentence | None = None
     meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
     confidence: str | None = None
     columns: list[ColumnModel] | None = None
@@ -134,7 +143,7 @@ class AnswerModel(BaseModel):
     cost: CostModel | None = Field(
         default=None, description="With a question back: it is about an expensive query."
     )
-    not_run: str | None = Field(
+    not_run: Sentence | None = Field(
         default=None, description="Why nothing was run, though nothing went wrong."
     )
     error: ErrorModel | None = None
@@ -183,7 +192,7 @@ class ExplanationModel(BaseModel):
     question: str | None = Field(
         default=None, description="The question that was translated in the end."
     )
-    reading: str | None = None
+    reading: Sentence | None = None
     meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
     confidence: str | None = None
     decisions: list[DecisionModel] = Field(default_factory=list[DecisionModel])
@@ -230,7 +239,7 @@ class RowsModel(BaseModel):
 class AxisModel(BaseModel):
     """What is along an axis of a chart."""
 
-    label: str
+    label: Sentence
     column: int | None = Field(description="Counted from 0; null: the number of rows.")
     type: Literal["time", "category", "number"]
 
@@ -238,23 +247,23 @@ class AxisModel(BaseModel):
 class ChartModel(BaseModel):
     """A chart of a result. Values are text, exact."""
 
-    nothing: str | None = Field(default=None, description="Why there is no chart.")
+    nothing: Sentence | None = Field(default=None, description="Why there is no chart.")
     kind: Kind | None = None
-    title: str | None = None
+    title: Sentence | None = None
     x: AxisModel | None = None
     y: AxisModel | None = None
     series: int | None = None
-    series_label: str | None = None
+    series_label: Sentence | None = None
     aggregate: Aggregate | None = Field(
         default=None, description="How several rows became one point; null: each is one row."
     )
     points: list[list[str | None]] = Field(
         default_factory=list[list[str | None]], description="[x, y, series] of each, in order."
     )
-    notes: list[str] = Field(
-        default_factory=list[str], description="What was left out or summed up on the way."
+    notes: list[Sentence] = Field(
+        default_factory=list[Sentence], description="What was left out or summed up on the way."
     )
-    text: str | None = Field(default=None, description="What it shows, in words.")
+    text: Lines | None = Field(default=None, description="What it shows, in words.")
     kinds: list[Kind] = Field(default_factory=list[Kind], description="What it could be instead.")
     along: list[int] = Field(
         default_factory=list[int], description="Columns that could be along the x axis."
@@ -270,7 +279,7 @@ class TableColumnModel(BaseModel):
     name: str
     type: str
     kind: ColumnKind = Field(description="The family of the type.")
-    comment: str | None = None
+    comment: Lines | None = None
     primary: bool = Field(default=False, description="Whether it is part of the primary key.")
     references: str | None = Field(
         default=None, description="The table.column this one points at, declared or inferred."
@@ -282,18 +291,18 @@ class TableModel(BaseModel):
 
     name: str
     row_count: int | None
-    comment: str | None
+    comment: Lines | None
     columns: list[TableColumnModel]
 
 
 class DatabaseModel(BaseModel):
     """The database, and questions that can be asked about it."""
 
-    name: str
+    name: Sentence
     dialect: str = Field(description="SQLGlot's name of the SQL it speaks.")
     tables: list[TableModel]
-    examples: list[str]
-    notes: list[str] = Field(description="What is missing from the list of tables, and why.")
+    examples: list[Sentence]
+    notes: list[Sentence] = Field(description="What is missing from the list of tables, and why.")
 
 
 class AnswerGivenModel(BaseModel):
@@ -315,10 +324,10 @@ class RunModel(BaseModel):
     parameters: dict[str, ParameterValue] | None = Field(
         default=None, description="The values of the SQL's :names, where it has any."
     )
-    reading: str | None
+    reading: Sentence | None
     status: str
     outcome: Outcome | None = Field(description="What a completed run came to.")
-    status_message: str | None
+    status_message: Lines | None
     created_at: str
     ended_at: str | None
     is_error: bool
@@ -348,7 +357,7 @@ class StepModel(BaseModel):
     """One thing that happened to a run."""
 
     at: str
-    words: str
+    words: Lines
     said: bool = Field(description="Whether the work said it of itself.")
 
 

@@ -7,8 +7,11 @@ is always said in numbers of the whole, never to be counted from what is shown.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
+
+from awhile.visible import visible, visible_lines
 
 if TYPE_CHECKING:
     from awhile.ask.mcp_server.model import AnswerModel, CostModel, ErrorModel
@@ -46,7 +49,9 @@ def _question_back(answer: AnswerModel) -> str:
     assert back is not None  # the caller looked
     if answer.cost is not None:
         return f"{back.text}\n{_cost_choices(answer.cost)}"
-    choices = "\n".join(f"- {one.label}: {one.question}" for one in back.choices)
+    choices = "\n".join(
+        f"- {one.label}: {visible(one.question or one.label)}" for one in back.choices
+    )
     return f"{back.text}\n{choices}"
 
 
@@ -71,7 +76,15 @@ def fenced(sql: str) -> str:
     """SQL as a block of code that nothing in it can end."""
     longest = max((len(run) for run in re.findall("`+", sql)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}sql\n{sql}\n{fence}"
+    return f"{fence}sql\n{visible_lines(sql)}\n{fence}"
+
+
+def as_json(told: object) -> str:
+    """JSON to be read by people and models, too: what does not show is written as escapes."""
+    text = json.dumps(told, ensure_ascii=False)
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
 
 
 def _count(answer: AnswerModel) -> str:
@@ -111,4 +124,4 @@ def _table(answer: AnswerModel) -> str:
 def _cell(value: str | None) -> str:
     if value is None:
         return "NULL"
-    return _LINE_BREAKS.sub(" ", value.replace("|", "\\|"))
+    return visible(_LINE_BREAKS.sub(" ", value.replace("|", "\\|")))
