@@ -19,7 +19,13 @@ from sqlglot.errors import ParseError
 
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import QueryError, QueryRefused
-from awhile.ask.engines.sqlalchemy.lexing import Lexis, lexed, marked, words
+from awhile.ask.engines.sqlalchemy.lexing import (
+    Lexis,
+    marked,
+    tokenized,
+    without_comments,
+    words,
+)
 
 __all__ = ["Rules", "Statement", "checked"]
 
@@ -100,10 +106,13 @@ def checked(
         raise QueryRefused(sql[:20], f"it is longer than {_LONGEST} characters; shorten it")
     if "\0" in sql:
         raise QueryRefused("\\0", "a NUL character ends the text for the engine; remove it")
-    text, tokens = lexed(sql, rules.lexis)
+    tokens = tokenized(sql, rules.lexis)
     _check_one(tokens)
+    text = without_comments(sql, tokens, rules.lexis)
     if parameters:
-        text, tokens = lexed(marked(text, tokens, parameters, marks), rules.lexis)
+        text = marked(text, tokens, parameters, marks)
+        tokens = tokenized(text, rules.lexis)
+        text = without_comments(text, tokens, rules.lexis)
     while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
         # Some servers take none at the end.
         text = text[: tokens.pop().start]
@@ -113,7 +122,7 @@ def checked(
         raise QueryRefused(tokens[0].text.upper(), _ONE_SELECT)
     _check_functions(text, tokens, set(_column_lists(tree)), rules, allowed)
     _check_schemas(tokens, rules.hidden)
-    return Statement(text, frozenset(_tables(tree)))
+    return Statement(text, frozenset(_tables(text, tree)))
 
 
 def _check_one(tokens: Sequence[Token]) -> None:
@@ -121,8 +130,10 @@ def _check_one(tokens: Sequence[Token]) -> None:
     first = next((each for each in tokens if each.token_type != TokenType.L_PAREN), None)
     if first is None or first.token_type == TokenType.SEMICOLON:
         raise QueryRefused("", f"there is no statement in it; {_ONE_SELECT}")
-    if first.text.upper() not in _BEGINNINGS:
-        raise QueryRefused(first.text.upper(), _ONE_SELECT)
+    word = first.text.upper()
+    if word not in _BEGINNINGS:
+        # Some of the words that begin a statement are two.
+        raise QueryRefused(word.split()[0] if word.strip() else word, _ONE_SELECT)
     ended = False
     for each in tokens:
         if each.token_type == TokenType.SEMICOLON:
@@ -135,7 +146,7 @@ def _check_words(text: str, tokens: Sequence[Token]) -> None:
     said = words(text, tokens)
     for place, token in enumerate(tokens):
         if token.token_type in _SIGNS:
-            raise QueryRefused(token.text, _SIGNS[token.token_type])
+            raise QueryRefused(token.text[:40], _SIGNS[token.token_type])
         for sequence, why in _SEQUENCES:
             if tuple(said[place : place + len(sequence)]) == sequence:
                 raise QueryRefused(" ".join(sequence), why)
@@ -198,9 +209,12 @@ def _check_schemas(tokens: Sequence[Token], hidden: Mapping[str, frozenset[str]]
             raise QueryRefused(f"{spot.text}.{name.text}", _TELLS)
 
 
-def _tables(tree: exp.Expr) -> Iterator[str]:
+def _tables(text: str, tree: exp.Expr) -> Iterator[str]:
     defined = {each.alias_or_name.casefold() for each in tree.find_all(exp.CTE)}
     for table in tree.find_all(exp.Table):
+        start = table.this.meta.get("start", 0) if isinstance(table.this, exp.Expr) else 0
+        if isinstance(table.this, exp.Literal | exp.Var) or text[start : start + 1] == "'":
+            raise QueryRefused(table.name, "a file or another place to read from is no table here")
         name = table.name.casefold()
         if isinstance(table.this, exp.Identifier) and not table.db and name not in defined:
             yield name

@@ -19,7 +19,7 @@ from sqlglot.errors import TokenError
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import QueryError, QueryRefused
 
-__all__ = ["Lexis", "lexed", "marked", "words"]
+__all__ = ["Lexis", "marked", "tokenized", "without_comments", "words"]
 
 _QUOTES = frozenset("'\"`")
 _JOINED = re.compile(r"[\w:]")
@@ -38,24 +38,27 @@ class Lexis:
     """What a quoted text or name has to look like, for the database itself, where that is known."""
 
 
-def lexed(sql: str, lexis: Lexis) -> tuple[str, list[Token]]:
-    """The text without comments, each word and line in its place, and its words.
-
-    Raises `QueryRefused` where the database could read it otherwise, and `QueryError` for what is
-    not SQL at all.
-    """
+def tokenized(sql: str, lexis: Lexis) -> list[Token]:
+    """The words of a text. Raises `QueryError` for what is not SQL at all."""
     try:
-        tokens = list(sqlglot.tokenize(sql, dialect=lexis.dialect))
+        return list(sqlglot.tokenize(sql, dialect=lexis.dialect))
     except TokenError:
         # Its message repeats the whole text.
         raise QueryError("a text, a quoted name or a comment does not end") from None
+
+
+def without_comments(sql: str, tokens: Sequence[Token], lexis: Lexis) -> str:
+    """The text with each word and line in its place, and nothing else.
+
+    Raises `QueryRefused` where the database could read it otherwise.
+    """
     text, end = "", 0
     for token in tokens:
         text += _blank(sql[end : token.start], lexis) + sql[token.start : token.end + 1]
         end = token.end + 1
-        _check_quotes(sql[token.start : end], token, lexis)
-    text += _blank(sql[end:], lexis)
-    return text, tokens
+        if token.token_type != TokenType.HINT:  # which is refused as one
+            _check_quotes(sql[token.start : end], lexis)
+    return text + _blank(sql[end:], lexis)
 
 
 def marked(
@@ -96,9 +99,8 @@ def _blank(between: str, lexis: Lexis) -> str:
     while end < len(between):
         found = lexis.skipped.match(between, end)
         if found is None or found.end() == end:
-            word = between[end:].strip()[:5]
             raise QueryRefused(
-                word,
+                between[end : end + 5].strip(" \n"),
                 "a comment, or what looks like one, may be read by the database as something to "
                 "run; take it out",
             )
@@ -106,6 +108,6 @@ def _blank(between: str, lexis: Lexis) -> str:
     return re.sub(r"[^\n]", " ", between)
 
 
-def _check_quotes(source: str, token: Token, lexis: Lexis) -> None:
+def _check_quotes(source: str, lexis: Lexis) -> None:
     if lexis.quoted is not None and _QUOTES.intersection(source) and not lexis.quoted.match(source):
         raise QueryRefused(source[:40], "its quotes can be read in two ways; write it plainly")

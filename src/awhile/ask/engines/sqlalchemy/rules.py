@@ -21,6 +21,19 @@ _HIDDEN = {
     for name in (
         *("master", "msdb", "mysql", "performance_schema", "pg_catalog", "pg_toast", "snowflake"),
         *("sys", "syscat", "sysibm", "sysibmadm", "sysproc", "system"),
+        # Names of formats, after which some take a path for a table.
+        *(
+            "avro",
+            "binaryfile",
+            "csv",
+            "delta",
+            "iceberg",
+            "jdbc",
+            "json",
+            "orc",
+            "parquet",
+            "text",
+        ),
     )
 }
 
