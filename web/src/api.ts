@@ -125,3 +125,24 @@ export function fetchChart(
   const chosen = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== null))
   return post(`/api/runs/${encodeURIComponent(id)}/chart`, { ...chosen, filters }, signal)
 }
+
+/** A cell's exact text, however long: a page of rows has only the beginning of a very long one. */
+export async function fetchCell(
+  id: string,
+  at: { row: number; column: number },
+  view: Pick<View, 'sort' | 'filters'>,
+): Promise<string> {
+  const { sort, filters } = view
+  const parts: string[] = []
+  let start = 0
+  for (;;) {
+    const part = await post<{ text: string | null; characters: number }>(
+      `/api/runs/${encodeURIComponent(id)}/cell`,
+      { ...at, start, sort, filters },
+    )
+    if (!part.text) return parts.join('')
+    parts.push(part.text)
+    for (const _ of part.text) start += 1 // characters, of which some are two of JavaScript's
+    if (start >= part.characters) return parts.join('')
+  }
+}

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { lazy, Suspense, useState } from 'react'
 
-import { ApiError } from '../api.ts'
+import { ApiError, fetchCell } from '../api.ts'
 import { lookAt, useSearch } from '../path.ts'
 import type { Column, Result, SeenRun } from '../types.ts'
 import { rowsInWords, whole } from '../words.ts'
@@ -17,6 +17,10 @@ import { useCount, useRows } from './useRows.ts'
 import { useScroll } from './useScroll.ts'
 import type { View } from './view.ts'
 import { nextSort, readView, writeView } from './view.ts'
+import { WholeCell } from './WholeCell.tsx'
+
+/** From so many characters on a cell may not be seen whole in the grid. */
+const LONG_CELL = 40
 
 const ChartView = lazy(() => import('./ChartView.tsx'))
 
@@ -101,7 +105,13 @@ function Table(props: {
           onSelect={setSelection}
           onCopy={copying.range}
         />
-        {cell != null && cell.length > 40 && <pre className="whole-cell" tabIndex={0} aria-label="The cell">{cell}</pre>}
+        {cell != null && focus && cell.length > LONG_CELL && (
+          <WholeCell
+            key={`${focus.row}.${focus.column}`}
+            cell={cell}
+            whole={() => fetchCell(run.id, { row: focus.row, column: shown[focus.column] ?? 0 }, view)}
+          />
+        )}
       </div>
     </>
   )

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Copy } from '../run/Copy.tsx'
 import type { Column, SeenRun } from '../types.ts'
 import { shownName } from './columns.ts'
+import { ExportMenu } from './ExportMenu.tsx'
 import { Menu } from './Menu.tsx'
 import type { View } from './view.ts'
 
@@ -67,6 +68,7 @@ export function Toolbar(props: {
           ))}
         </div>
       </Menu>
+      <ExportMenu id={props.run.id} view={view} />
       <button type="button" className="quiet" onClick={props.onCopyMarkdown}>
         Copy as Markdown
       </button>

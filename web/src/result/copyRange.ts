@@ -2,10 +2,10 @@
 
 import { useEffect, useState } from 'react'
 
-import { fetchRows } from '../api.ts'
+import { fetchCell, fetchRows } from '../api.ts'
 import type { Cell, Column } from '../types.ts'
 import { whole } from '../words.ts'
-import { asMarkdown, asTabbed, MOST_CELLS } from './copying.ts'
+import { asMarkdown, asTabbed, isCut, MOST_CELLS } from './copying.ts'
 import type { Range } from './selection.ts'
 import { cellsIn } from './selection.ts'
 import type { Pages } from './useRows.ts'
@@ -58,6 +58,15 @@ export function useCopying(of: {
     }
     return found
   }
+  /** The same with those cells whole of which only the beginning was there. */
+  const completed = async (range: Range, found: Cell[][]): Promise<Cell[][]> => {
+    for (const [index, cells] of found.entries()) {
+      for (const [place, column] of chosen(range).entries()) {
+        if (isCut(cells[place])) cells[place] = await fetchCell(of.id, { row: range.top + index, column }, of.view)
+      }
+    }
+    return found
+  }
   const write = async (range: Range, written: (rows: Cell[][]) => string): Promise<void> => {
     if (cellsIn(range) > MOST_CELLS) {
       setSaid(`Not copied: more than ${whole(MOST_CELLS)} cells; export them instead`)
@@ -65,7 +74,7 @@ export function useCopying(of: {
     }
     try {
       setSaid('Copying…')
-      await navigator.clipboard.writeText(written(loaded(range) ?? (await fetched(range))))
+      await navigator.clipboard.writeText(written(await completed(range, loaded(range) ?? (await fetched(range)))))
       setSaid(copied(range))
     } catch (error) {
       setSaid(`Not copied: ${error instanceof Error ? error.message : String(error)}`)
@@ -75,7 +84,7 @@ export function useCopying(of: {
     said,
     range: (range, clipboard) => {
       const rows = cellsIn(range) > MOST_CELLS ? null : loaded(range)
-      if (rows === null) {
+      if (rows === null || rows.some((cells) => cells.some(isCut))) {
         void write(range, asTabbed)
         return
       }

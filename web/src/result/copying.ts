@@ -6,6 +6,13 @@ import { isNumeric, shownName } from './columns.ts'
 /** At most so many cells are copied; for more there is the export. */
 export const MOST_CELLS = 200_000
 
+/** From here on a page of rows has only a cell's beginning, and says in it how long it is. */
+const WHOLE_UP_TO = 20_000
+
+export function isCut(cell: Cell | undefined): boolean {
+  return cell != null && cell.length > WHOLE_UP_TO
+}
+
 /** Rows as spreadsheets paste them; a single cell is its exact text and nothing around it. */
 export function asTabbed(rows: Cell[][]): string {
   if (rows.length === 1 && rows[0]?.length === 1) return rows[0][0] ?? ''

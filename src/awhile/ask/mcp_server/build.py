@@ -16,6 +16,7 @@ from awhile.ask.answer.statements import Statements
 from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.asking import QUERY_TOOLS, add_asking
+from awhile.ask.mcp_server.cells import add_cells
 from awhile.ask.mcp_server.charting import add_charting
 from awhile.ask.mcp_server.describing import add_describing
 from awhile.ask.mcp_server.explaining import add_explaining
@@ -148,6 +149,7 @@ def build_server(
 
     rows = Rows(results, QUERY_TOOLS)
     add_reading(mcp, tasks=tasks, rows=rows)
+    add_cells(mcp, tasks=tasks, rows=rows)
     add_charting(mcp, tasks=tasks, rows=rows)
     add_leaving(mcp, tasks=tasks, rows=rows, statements=statements)
 

@@ -236,6 +236,13 @@ class RowsModel(BaseModel):
     truncated: bool = Field(description="Whether the query had more rows than were read.")
 
 
+class CellModel(BaseModel):
+    """A part of a cell."""
+
+    text: str | None
+    characters: int = Field(description="Of the whole cell.")
+
+
 class AxisModel(BaseModel):
     """What is along an axis of a chart."""
 

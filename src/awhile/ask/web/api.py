@@ -22,6 +22,8 @@ from awhile.ask.web.stream import event_stream
 from awhile.errors import Cancelled, Expired, ProtocolFailed, ToolFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -59,6 +61,7 @@ class Api:
             Route("/runs/{run_id}/label", answered(self.label), methods=["POST"]),
             Route("/runs/{run_id}/history", answered(self.history), methods=["GET"]),
             Route("/runs/{run_id}/rows", answered(self.rows), methods=["POST"]),
+            Route("/runs/{run_id}/cell", answered(self.cell), methods=["POST"]),
             Route("/runs/{run_id}/chart", answered(self.chart), methods=["POST"]),
             Route("/check", answered(self.check), methods=["POST"]),
         ]
@@ -165,16 +168,24 @@ class Api:
         """A page of a result's rows, sorted and filtered by the server if asked."""
         body = await read_body(request)
         arguments: dict[str, Any] = {
+            **_view_in(body),
             "run_id": request.path_params["run_id"],
             "offset": number_in(body, "offset", most=2**53),
             "limit": number_in(body, "limit", most=MOST_ROWS),
         }
-        if sort := object_in(body, "sort"):
-            arguments["sort_column"] = number_in(sort, "column", most=MOST_COLUMNS)
-            arguments["descending"] = sort.get("descending") is True
-        if body.get("filters"):
-            arguments["filters"] = body["filters"]  # the tool's own schema says what is wrong
         return await while_connected(request, self._follower.call("result_rows", arguments))
+
+    async def cell(self, request: Request) -> dict[str, Any]:
+        """A part of one cell, for those that a page of rows has only the beginning of."""
+        body = await read_body(request)
+        arguments: dict[str, Any] = {
+            **_view_in(body),
+            "run_id": request.path_params["run_id"],
+            "row": number_in(body, "row", most=2**53),
+            "column": number_in(body, "column", most=MOST_COLUMNS),
+            "start": number_in(body, "start", most=2**53),
+        }
+        return await while_connected(request, self._follower.call("result_cell", arguments))
 
     async def chart(self, request: Request) -> dict[str, Any]:
         """The chart of a result, chosen and summed up by the server."""
@@ -200,6 +211,17 @@ class Api:
                 503, "not_sent", "The server cannot be reached, so this run is not known."
             )
         raise Refused(404, "gone", "No such run. It may have been deleted; ask its question again.")
+
+
+def _view_in(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The order and the conditions of the rows that are looked at."""
+    view: dict[str, Any] = {}
+    if sort := object_in(body, "sort"):
+        view["sort_column"] = number_in(sort, "column", most=MOST_COLUMNS)
+        view["descending"] = sort.get("descending") is True
+    if body.get("filters"):
+        view["filters"] = body["filters"]  # the tool's own schema says what is wrong with them
+    return view
 
 
 __all__ = ["MOST_ROWS", "Api"]

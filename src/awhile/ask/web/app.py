@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 from awhile.ask.web.api import Api
 from awhile.ask.web.board import Board
+from awhile.ask.web.files import Files
 from awhile.ask.web.follow import Follower
 from awhile.ask.web.guard import LOOPBACK_NAMES, Guard
 from awhile.ask.web.presence import Presence
@@ -51,11 +52,12 @@ def create_app(mcp_url: str, token: str) -> Starlette:
         )
     board = Board()
     presence = Presence()
+    files = Files(mcp_url)
     follower = Follower(board, connect(mcp_url, ledger=None), presence)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        async with anyio.create_task_group() as tasks:
+        async with files, anyio.create_task_group() as tasks:
             await tasks.start(follower.run)
             yield
             tasks.cancel_scope.cancel()
@@ -65,7 +67,7 @@ def create_app(mcp_url: str, token: str) -> Starlette:
             Route("/", _page, methods=["GET"]),
             Route("/sql", _page, methods=["GET"]),
             Route("/t/{run_id}", _page, methods=["GET"]),
-            Mount("/api", routes=Api(board, follower, presence).routes()),
+            Mount("/api", routes=[*Api(board, follower, presence).routes(), *files.routes()]),
             Mount("/assets", _Assets(directory=STATIC / "assets", check_dir=False)),
             Route("/icon.svg", _icon, methods=["GET"]),
         ],

@@ -1,0 +1,72 @@
+"""Results that leave as files: passed on from the MCP server, part by part, and never kept here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+import httpx2
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 300.0
+"""Between two parts; a workbook has to be whole at the server before its first part leaves."""
+
+_PASSED_ON = ("content-type", "content-disposition", "content-length", "awhile-notice")
+_ASKED = ("sort", "desc", "filters")
+
+
+class Files:
+    """The files of runs, from the server at ``mcp_url``. An async context manager."""
+
+    def __init__(self, mcp_url: str) -> None:
+        self._beside = urljoin(mcp_url, "results/")
+        self._http = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
+            headers={"accept-encoding": "identity"},
+        )
+
+    async def __aenter__(self) -> Files:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    def routes(self) -> list[Route]:
+        """``/runs/{run_id}/file.{kind}``: csv, parquet or xlsx. HEAD says what is not exact."""
+        return [Route("/runs/{run_id}/file.{kind}", self.file, methods=["GET"])]
+
+    async def file(self, request: Request) -> Response:
+        """One file, or why there is none."""
+        run_id, kind = request.path_params["run_id"], request.path_params["kind"]
+        asked = {
+            name: request.query_params[name] for name in _ASKED if name in request.query_params
+        }
+        wanted = self._http.build_request(
+            request.method, f"{self._beside}{run_id}.{kind}", params=asked
+        )
+        try:
+            answer = await self._http.send(wanted, stream=True)
+        except httpx2.TransportError:
+            error = {"code": "not_sent", "message": "The server cannot be reached; try again."}
+            return JSONResponse({"error": error}, 503)
+        headers = {name: answer.headers[name] for name in _PASSED_ON if name in answer.headers}
+        return StreamingResponse(_parts(answer), answer.status_code, headers)
+
+
+async def _parts(answer: httpx2.Response) -> AsyncGenerator[bytes]:
+    try:
+        async for part in answer.aiter_raw():
+            yield part
+    finally:
+        await answer.aclose()
+
+
+__all__ = ["Files"]
