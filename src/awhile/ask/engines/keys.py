@@ -1,7 +1,9 @@
 """Keys a database does not declare, inferred from names and types.
 
 Source: ours. Only what every reader of the table names would guess as well: `customers` is
-identified by `customer_id` or `id`, and another table's `customer_id` points there.
+identified by `customer_id` or `id`, and another table's `customer_id` points there. Where names
+are shorter, `author` is identified by an `aid` that is unique in it; and a table that nothing else
+identifies, by a column that is unique there and has the same name in other tables (`city_code`).
 """
 
 from __future__ import annotations
@@ -12,6 +14,10 @@ from dataclasses import replace
 from awhile.ask.schema import ForeignKey, Table, TableColumn
 
 __all__ = ["singular", "with_inferred_keys"]
+
+_SHARED_TAILS = ("_id", "_key", "_code", "_name", "_number", "_no")
+_OF_PEOPLE = ("first_name", "last_name", "full_name", "middle_name", "user_name")
+"""Names that tables share because they are about people, not because one points at the other."""
 
 
 def singular(name: str) -> str:
@@ -30,6 +36,8 @@ def with_inferred_keys(
     `is_unique(table, column)` is asked only about columns whose name makes them a candidate.
     """
     keyed = tuple(_with_primary_key(table, is_unique) for table in tables)
+    keyed = tuple(_with_short_key(table, keyed, is_unique) for table in keyed)
+    keyed = tuple(_with_shared_key(table, keyed, is_unique) for table in keyed)
     return tuple(_with_foreign_keys(table, keyed) for table in keyed)
 
 
@@ -48,6 +56,57 @@ def _with_primary_key(table: Table, is_unique: Callable[[Table, str], bool]) -> 
                 return replace(table, primary_key=(column.name,))
             return table
     return table
+
+
+def _with_short_key(
+    table: Table, tables: tuple[Table, ...], is_unique: Callable[[Table, str], bool]
+) -> Table:
+    """`aid` of `author`: of the tables with that initial, only the one with the shortest name."""
+    column = table.column(f"{_bare(table)[:1]}id")
+    if table.primary_key or table.row_count is None or column is None:
+        return table
+    same = [
+        len(_bare(other))
+        for other in tables
+        if other is not table
+        and _bare(other)[:1] == _bare(table)[:1]
+        and other.column(column.name) is not None
+    ]
+    if any(length <= len(_bare(table)) for length in same) or not _identifies(column):
+        return table
+    return replace(table, primary_key=(column.name,)) if is_unique(table, column.name) else table
+
+
+def _with_shared_key(
+    table: Table, tables: tuple[Table, ...], is_unique: Callable[[Table, str], bool]
+) -> Table:
+    """The only column of a table without a key that others have, too, if it is unique here alone."""
+    if table.primary_key or table.row_count is None:
+        return table
+    shared = [
+        column
+        for column in table.columns
+        if _identifies(column)
+        and column.name.casefold().endswith(_SHARED_TAILS)
+        and column.name.casefold() not in _OF_PEOPLE
+        and any(_has_alike(other, column) for other in tables if other.name != table.name)
+    ]
+    if len(shared) != 1 or not is_unique(table, shared[0].name):
+        return table
+    name = shared[0].name
+    others = [other for other in tables if other.name != table.name and other.column(name)]
+    if any(other.row_count is None or is_unique(other, name) for other in others):
+        return table
+    return replace(table, primary_key=(name,))
+
+
+def _identifies(column: TableColumn) -> bool:
+    return column.kind in ("integer", "text")
+
+
+def _has_alike(other: Table, column: TableColumn) -> bool:
+    found = other.column(column.name)
+    return found is not None and found.kind == column.kind
 
 
 def _with_foreign_keys(table: Table, tables: tuple[Table, ...]) -> Table:
@@ -73,6 +132,7 @@ def _points_at(table: Table, column: TableColumn, other: Table) -> bool:
         return False
     one, name, key_name = singular(_bare(other)), column.name.casefold(), key.name.casefold()
     names = {f"{one}_{key_name}", f"{one}{key_name}", f"{_bare(other)}_{key_name}"}
-    if key_name != "id" and one in key_name:
+    short = key_name == f"{one[:1]}id" or key_name.endswith(_SHARED_TAILS)
+    if key_name != "id" and (one in key_name or short):
         names.add(key_name)
     return name in names
