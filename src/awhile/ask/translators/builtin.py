@@ -14,7 +14,7 @@ from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.contract import Choice, QuestionBack, Refusal, Sql
 from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
-from awhile.ask.translators.following import goes_on, joined
+from awhile.ask.translators.following import goes_on, joined, sentences, shown
 from awhile.ask.translators.joins import Joins, TwoWays
 from awhile.ask.translators.lexicon import Lexicon
 from awhile.ask.translators.link import link
@@ -105,14 +105,22 @@ class BuiltInTranslator:
         if linked is not None:
             linked.extend(marks)
         _check_known(question, tokens, marks, lexicon)
-        settled = settle(question, tokens, marks, joins, _tables(before))
+        first, *more = sentences(settle(question, tokens, marks, joins, _tables(before)))
+        draft = self._sentence(question, first, figures, before)
+        for each in more:
+            draft = shown(draft, read(question, each, figures, going_on=True))
+        return draft
+
+    def _sentence(
+        self, question: str, marks: Sequence[Mark], figures: Figures, before: Draft | None
+    ) -> Draft:
         if before is None:
-            return read(question, settled, figures)
+            return read(question, marks, figures)
         if not goes_on(marks):
-            draft = read(question, settled, figures, going_on=True)
+            draft = read(question, marks, figures, going_on=True)
             if draft.target or draft.figures:
-                return read(question, settled, figures)
-        return joined(before, read(question, settled, figures, going_on=True))
+                return read(question, marks, figures)
+        return joined(before, read(question, marks, figures, going_on=True))
 
     def _written(self, draft: Draft, schema: Schema, today: date) -> Sql:
         _, _, joins, figures = self._derived(schema)
@@ -176,6 +184,7 @@ def _check_known(
     if not unknown:
         return
     texts = tuple(mark.text for mark in unknown)
+    _check_tables(question, tokens, unknown[0], lexicon)
     word = tokens[unknown[0].start].norm
     near = lexicon.spelled_like(word) if len(unknown) == 1 and len(word) > 4 else []
     if near:
@@ -186,6 +195,19 @@ def _check_known(
             *texts,
         )
     raise Stuck(_known_values(marks, unknown[0], lexicon), *texts)
+
+
+def _check_tables(question: str, tokens: Sequence[Token], unknown: Mark, lexicon: Lexicon) -> None:
+    """ "payments" where there are payments made and payments received is asked about."""
+    tables = lexicon.table_parts.get((tokens[unknown.start].stem,), {})
+    if not tables:
+        return
+    names = [name.rpartition(".")[2].replace("_", " ") for name in tables]
+    raise Undecided(
+        f"Which {unknown.text} do you mean: {' or '.join(names)}?",
+        tuple(Choice(name, reworded(question, tokens, unknown, name)) for name in names),
+        unknown.text,
+    )
 
 
 def _known_values(marks: Sequence[Mark], unknown: Mark, lexicon: Lexicon) -> str:

@@ -13,7 +13,7 @@ from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.figures import day_of
-from awhile.ask.translators.intent import Among, Condition, During, Flag, Missing
+from awhile.ask.translators.intent import Among, ColumnRef, Condition, During, Flag, Missing
 from awhile.ask.translators.periods import Period, earlier, period_of_data
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from awhile.ask.translators.case import Case
     from awhile.ask.translators.draft import When
-    from awhile.ask.translators.intent import ColumnRef, Filter
+    from awhile.ask.translators.intent import Filter
 
 __all__ = ["Times", "condition", "times"]
 
@@ -164,7 +164,7 @@ def condition(
     told = {each.ref.table for each in every}
     for each in related:
         if subject and each not in told and case.may_lack(subject, each):
-            raise Stuck(f"it is not said which {each}")
+            every.append(_points_at(case, subject, each))
     if draft.never:
         if len(set(draft.never)) > 1:
             raise Stuck("it rules out two different things at once")
@@ -179,6 +179,14 @@ def condition(
         if far and isinstance(each, Among | Flag) and each.negated:
             raise Stuck("I cannot tell whether some or all of them must differ", each.ref.column)
     return Condition(tuple(every), related)
+
+
+def _points_at(case: Case, subject: str, other: str) -> Filter:
+    """ "publications in journals", where a publication need not be in one. Raises `Stuck`."""
+    columns = [each for hop in case.joins.path(subject, other) for each in hop.key.columns]
+    if len(columns) != 1:
+        raise Stuck(f"it is not said which {other}")
+    return Missing(ColumnRef(subject, columns[0]), negated=True)
 
 
 def _used(ref: ColumnRef, dated: Sequence[During]) -> bool:

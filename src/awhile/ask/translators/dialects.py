@@ -2,6 +2,7 @@
 
 SQLite has no dates, only texts that look like them (and sort like them), so a date is its text, and
 parts of one come from SQLite's own date functions. PostgreSQL joins fully on nothing but equality.
+What MySQL and MariaDB need is in `mysql`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
+
+from awhile.ask.translators.mysql import for_mysql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +34,8 @@ def written(tree: exp.Select, dialect: str) -> str:
         adapted = tree.transform(_for_sqlite)
     elif dialect == "postgres":
         adapted = tree.transform(_for_postgres)
+    elif dialect == "mysql":
+        adapted = for_mysql(tree)
     elif dialect == "duckdb":
         adapted = tree.transform(_for_duckdb)
     return adapted.sql(dialect=dialect, pretty=True)

@@ -39,6 +39,11 @@ class Figure:
     linked: bool = False
     """Whether a word ties it to what was said before it: "and", "by", "with"."""
 
+    def same_as(self, other: Figure) -> bool:
+        """Whether both are the same measure, in whichever words."""
+        mine = (self.kind, self.function, self.table, self.column, self.outer)
+        return mine == (other.kind, other.function, other.table, other.column, other.outer)
+
 
 @dataclass(slots=True)
 class Grouping:
@@ -71,6 +76,8 @@ class Rank:
     count: int | None = None
     figure: Figure | None = None
     column: ColumnRef | None = None
+    said_by: bool = False
+    """Whether "by" said what it ranks by."""
 
 
 @dataclass(slots=True)
@@ -131,6 +138,8 @@ class Draft:
     target: Target | None = None
     figures: list[Figure] = field(default_factory=list[Figure])
     groupings: list[Grouping] = field(default_factory=list[Grouping])
+    shown: list[ColumnRef] = field(default_factory=list["ColumnRef"])
+    """Columns to show beside the groups, which the groups must determine."""
     said: list[Said] = field(default_factory=list[Said])
     anded: set[ColumnRef] = field(default_factory=set["ColumnRef"])
     periods: list[When] = field(default_factory=list[When])

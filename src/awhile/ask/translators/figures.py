@@ -122,7 +122,9 @@ class Figures:
         named = self._named_revenue()
         if named:
             return named
-        return tuple(self._products.values()) or tuple(self._money.values())
+        money = tuple(self._money.values())
+        sales = tuple(each for each in money if table_words(each.table)[-1:] == ("sale",))
+        return tuple(self._products.values()) or (sales if len(sales) == 1 else money)
 
     def _named_revenue(self) -> tuple[ColumnRef, ...]:
         return tuple(

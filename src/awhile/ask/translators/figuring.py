@@ -76,16 +76,27 @@ class Figuring(Pending):
         draft, rank = self.draft, self.draft.rank
         figure.linked = bool(self.joiner or self.by or self.sort or self.link == "with")
         if self.sort or (self.by and draft.target and not rank):
-            if draft.sort or draft.groupings:
+            same = self.same_figure(figure) if self.sort else None
+            if draft.sort or (draft.groupings and not self.sort):
                 raise Stuck("it is not clear what is sorted", figure.mark.text)
+            if same:
+                draft.sort, self.sort = same, None
+                return
             draft.sort = figure
             self.sort = self.by = None
         elif self.by and (not rank or rank.figure or draft.groupings):
             raise Stuck("one groups by names or dates, not by a figure", self.by.text)
+        if rank and rank.figure and rank.said_by and self.more_figures:
+            raise Stuck("I can only rank by one figure", rank.figure.mark.text, figure.mark.text)
         if rank and not rank.figure and not rank.column:
-            self.rank_by(figure, said=self.by is not None)
+            rank.said_by = self.by is not None
+            self.rank_by(figure, said=rank.said_by)
         self.by = None
         draft.figures.append(figure)
+
+    def same_figure(self, figure: Figure) -> Figure | None:
+        """The same figure where it was said before: "… ordered by the number of orders"."""
+        return next((each for each in self.draft.figures if each.same_as(figure)), None)
 
     def rank_by(self, figure: Figure, said: bool) -> None:
         """ "the highest revenue": what is ranked by it, or, of nothing else, just the maximum."""

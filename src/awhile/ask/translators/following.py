@@ -10,17 +10,17 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.draft import Figure
+from awhile.ask.translators.draft import Draft, Figure
 from awhile.ask.translators.intent import Among
 from awhile.ask.translators.marks import Superlative, TimeRange, Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from awhile.ask.translators.draft import Draft, Grouping, Rank
+    from awhile.ask.translators.draft import Grouping, Rank, Target
     from awhile.ask.translators.marks import Mark
 
-__all__ = ["goes_on", "joined"]
+__all__ = ["goes_on", "joined", "sentences", "shown"]
 
 _LEADS = (
     "and",
@@ -50,6 +50,70 @@ def goes_on(marks: Sequence[Mark]) -> bool:
     if isinstance(first, Word):
         return first.role in _LEADS
     return isinstance(first, TimeRange) or (isinstance(first, Superlative) and len(told) <= 2)
+
+
+def sentences(marks: Sequence[Mark]) -> list[list[Mark]]:
+    """The marks of each sentence; at least one."""
+    found: list[list[Mark]] = [[]]
+    for mark in marks:
+        if mark.what == Word("stop"):
+            found.append([])
+        else:
+            found[-1].append(mark)
+    return [each for each in found if each] or [[]]
+
+
+def shown(before: Draft, said: Draft) -> Draft:
+    """A further sentence of one question: what to show ("Return the name and …"), how to sort, or
+    a change to what was said. Raises `Stuck`.
+    """
+    sort = said.sort
+    if isinstance(sort, Figure):
+        descending, said.sort, said.descending = said.descending, None, None
+        said.figures = [each for each in said.figures if each is not sort]
+        if _says(said):
+            raise Stuck("I do not understand what is sorted", sort.mark.text)
+        made = deepcopy(before)
+        made.sort = _also(made, sort)
+        made.descending = descending
+        made.meanings += said.meanings
+        return made
+    if said.head != "list":
+        return joined(before, said)
+    made = deepcopy(before)
+    plain = Draft(said.question, "list", said.target, said.figures, meanings=said.meanings)
+    plain.rest, plain.distinct, plain.joined_target = said.rest, said.distinct, said.joined_target
+    if plain != said:
+        raise Stuck("I only understand a list of what to show")
+    for each in said.figures:
+        _also(made, each)
+    if said.target and said.target.columns:
+        _columns(made, said.target)
+    elif said.target:
+        raise Stuck("I do not see what it adds", said.target.mark.text)
+    made.distinct = made.distinct or said.distinct
+    made.meanings += said.meanings
+    return made
+
+
+def _also(made: Draft, figure: Figure) -> Figure:
+    """The figure where it was said before, else one more."""
+    for each in made.figures:
+        if each.same_as(figure):
+            return each
+    figure.linked = True
+    made.figures.append(figure)
+    return figure
+
+
+def _columns(made: Draft, target: Target) -> None:
+    if made.figures or made.thresholds or made.groupings:
+        made.shown += target.columns
+    elif made.target and (made.target.table or made.target.columns):
+        own = made.target.columns if not made.target.table else []
+        made.target.columns = list(dict.fromkeys((*own, *target.columns)))
+    else:
+        raise Stuck("I do not see what it adds", target.mark.text)
 
 
 def joined(before: Draft, said: Draft) -> Draft:

@@ -81,6 +81,7 @@ def groups(case: Case) -> Intent:
     # A share or ratio made of several has no order of its own, and is never ranked.
     by_said_figure = dict(zip(by_said, figures, strict=False))
     order, limit = _order(case, made, by_said_figure, dims)
+    dims = _with_shown(case, dims)
     if over and (limit or having or draft.rank):
         raise Stuck("I cannot rank or choose along time yet", *_words(draft))
     return Groups(
@@ -151,6 +152,25 @@ def _target_dimensions(case: Case, target: Target) -> tuple[Dimension, ...]:
     if target.columns:
         return tuple(target.columns)
     return (case.entity(target.table, target.mark),)
+
+
+def _with_shown(case: Case, dims: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+    """The groups with columns that each of them has just one value of. Raises `Stuck`."""
+    entities = [each.table for each in dims if isinstance(each, EntityDimension)]
+    told = {
+        (each.table, name)
+        for each in dims
+        if isinstance(each, EntityDimension)
+        for name in (*each.key, *each.labels)
+    }
+    more: list[Dimension] = []
+    for ref in dict.fromkeys(case.draft.shown):
+        if ref in dims or (ref.table, ref.column) in told:
+            continue
+        if not any(ref.table in case.joins.reach(table) for table in entities):
+            raise Stuck(f"a group may have several values of {ref.column}")
+        more.append(ref)
+    return (*dims, *more)
 
 
 def _words(draft: Draft) -> list[str]:

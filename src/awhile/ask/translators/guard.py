@@ -23,6 +23,8 @@ __all__ = ["check_linked", "check_never", "check_whole"]
 
 def check_linked(draft: Draft, answers: list[Figure], by_figure: dict[int, Measure]) -> None:
     """Figures side by side without a word that ties them are not one question."""
+    if draft.ratio:
+        return
     ranked = draft.rank.figure if draft.rank else None
     compared = [figure for figure, _ in draft.thresholds]
     loose = [

@@ -29,10 +29,13 @@ LONGEST = 7
 _TIME_TAILS = ("at", "on", "date", "time", "timestamp", "day")
 _TIME_NOUNS = ("date", "day", "time")
 _ID_TAILS = ("id", "key", "code", "number", "no")
+_ID_PHRASES = tuple((tail,) for tail in _ID_TAILS)
 _UNITS_OF_MEASURE = ("cm", "kg", "usd", "eur", "pct", "km", "ms", "sec", "gram", "meter")
-_OPTIONAL_FIRST = ("unit", "list", "full")
+_OPTIONAL_FIRST = ("unit", "list", "full", "total")
 _FLAG_FIRST = ("is", "has", "was", "have")
 _SHORTEST_SKELETON = 3
+_SHORTEST_RATED = 5
+_HOW_MANY = ("number", "count")
 
 
 class Lexicon:
@@ -46,6 +49,8 @@ class Lexicon:
         self.dates: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.date_verbs: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.events: dict[str, str] = {}
+        self.table_parts: dict[_Phrase, dict[str, None]] = {}
+        """Words that begin or end the names of tables, to ask which one is meant."""
         self._weak_tables: dict[_Phrase, dict[str, None]] = {}
         self._weak_columns: dict[_Phrase, dict[ColumnSense, None]] = {}
         for table in schema.tables:
@@ -91,6 +96,8 @@ class Lexicon:
         _add(self._weak_tables, (stem(table.name.casefold()),), table.name)
         if len(words) > 1:
             _add(self._weak_tables, words[-1:], table.name)
+            _add(self.table_parts, words[:1], table.name)
+            _add(self.table_parts, words[-1:], table.name)
         for ending in _past_forms("".join(words[-1:])):
             self.events.setdefault(ending, table.name)
         self._add_columns(table)
@@ -124,21 +131,26 @@ class Lexicon:
         for column in table.columns:
             words = column_words(column.name, table.name)
             short = words[len(own) :] if words[: len(own)] == own and words != own else words
-            sense = ColumnSense(table.name, column.name)
+            identifies = table.primary_key == (column.name,)
+            sense = ColumnSense(table.name, column.name, identifies)
             said = hidden.get(column.name, ())
-            if column.name in pointing or column.name in table.primary_key:
+            is_key = column.name in pointing or column.name in table.primary_key
+            # A key that says something ("city_name") is a column like any other.
+            if is_key and (column.kind != "text" or words[-1:] in _ID_PHRASES):
                 _add(self.columns, words, sense)
                 if short != words:
                     _add(self._weak_columns, short, sense)
+                elif words == ("id",):
+                    _add(self.columns, own + words, sense)
                 continue
             for phrase in {words, short, own + short}:
                 _add(self.columns, phrase, sense)
             _add(self._weak_columns, (stem(column.name.casefold()),), sense)
             if said not in (words, short):
                 _add(self._weak_columns, said, sense)
-            self._add_parts(sense, own, short)
-            if said:
-                self._add_parts(sense, own, said)
+            for each in dict.fromkeys((short, said)):
+                if each:
+                    self._add_parts(sense, own, each)
             if column.kind in ("date", "timestamp"):
                 self._add_dates(sense, short, said)
                 dated.append(sense)
@@ -149,13 +161,21 @@ class Lexicon:
 
     def _add_parts(self, sense: ColumnSense, own: _Phrase, short: _Phrase) -> None:
         """The part of a name that may stand for it: what follows "unit", what precedes "kg"."""
+        if short[-1].endswith("ing") and len(short[-1]) > _SHORTEST_RATED:
+            # "the highest rated": of a rating.
+            _add(self._weak_columns, (*short[:-1], f"{short[-1][:-3]}ed"), sense)
         if len(short) < 2:
             return
+        if set(short[:1] + short[-1:]) & set(_HOW_MANY):
+            # "citations" of `citation_num`, where no table holds them.
+            rest = short[1:] if short[0] in _HOW_MANY else short[:-1]
+            _add(self._weak_columns, rest, sense)
         if short[0] in _OPTIONAL_FIRST:
             _add(self._weak_columns, short[1:], sense)
             _add(self.columns, own + short[1:], sense)
         elif short[-1] in _UNITS_OF_MEASURE:
             _add(self._weak_columns, short[:-1], sense)
+            _add(self.columns, own + short[:-1], sense)
         elif short[-1] not in (*_TIME_TAILS, *_ID_TAILS, "name"):
             _add(self._weak_columns, short[-1:], sense)
         elif short[-1] == "name":

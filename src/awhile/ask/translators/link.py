@@ -13,6 +13,7 @@ from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.lexicon import LONGEST
 from awhile.ask.translators.marks import (
     ColumnNoun,
+    ColumnSense,
     Compare,
     Mark,
     Moving,
@@ -24,8 +25,9 @@ from awhile.ask.translators.marks import (
     Verb,
     Word,
 )
+from awhile.ask.translators.names import column_words
 from awhile.ask.translators.periods import Period, find_period, period_beside, period_of_data
-from awhile.ask.translators.words import stem, tokenise
+from awhile.ask.translators.words import split_name, stem, tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +45,8 @@ _ONE_OR_MORE: dict[tuple[str, ...], Operator] = {
     ("or", "fewer"): "<=",
     ("and", "more"): ">=",
 }
+_YIELDING = ("silent", "bring", "relation", "naming", "chart")
+"""Grammar words that are a name where the schema has one: a car's make."""
 _CURRENCIES = ("euro", "euros", "dollar", "dollars", "eur", "usd")
 
 
@@ -60,12 +64,22 @@ def link(
         comparing = comparing or "change" in norms
     at = 0
     while at < len(tokens):
-        before = marks[-1].what if marks else None
+        before = _noun_before(marks)
         end, what = _longest(tokens, at, lexicon, _Times(today, not comparing, last), before)
         text = " ".join(token.text for token in tokens[at:end])
         marks.append(Mark(at, end, text, what))
         at = end
     return tuple(marks)
+
+
+def _noun_before(marks: Sequence[Mark]) -> Recognised | None:
+    """What stands before, a preposition after a column's name apart: "height in"."""
+    if not marks:
+        return None
+    last = marks[-1].what
+    if last == Word("preposition") and len(marks) > 1 and isinstance(marks[-2].what, ColumnNoun):
+        return marks[-2].what
+    return last
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +113,23 @@ def _longest(
 ) -> tuple[int, Recognised]:
     found = list(_candidates(tokens, at, lexicon, times, before))
     if not found:
-        return at + 1, _shortened(tokens[at], lexicon)
+        return at + 1, _part_of(tokens[at], before) or _shortened(tokens[at], lexicon)
     # `max` keeps the first of equals, so the order of `_candidates` decides ties.
     return max(found, key=lambda each: each[0])
+
+
+def _part_of(token: Token, before: Recognised | None) -> Recognised | None:
+    """ "Italian food", "height in cm": a word that is part of the name of the column before it."""
+    if isinstance(before, ValueNoun):
+        own = [s for s in before.senses if token.stem in column_words(s.column, s.table)]
+        if own:
+            return ColumnNoun(tuple(ColumnSense(each.table, each.column) for each in own))
+    if isinstance(before, ColumnNoun) and all(
+        token.stem in column_words(each.column, each.table) or token.norm in split_name(each.column)
+        for each in before.senses
+    ):
+        return Word("silent")
+    return None
 
 
 def _shortened(token: Token, lexicon: Lexicon) -> Recognised:
@@ -147,7 +175,8 @@ def _candidates(
         norms = tuple(each.norm for each in tokens[at:end])
         stems = tuple(each.stem for each in tokens[at:end])
         known = ENGLISH.grammar.get(norms)
-        if known is None and norms[0] == "the":
+        named = stems[1:] in lexicon.columns or stems[1:] in lexicon.tables
+        if known is None and norms[0] == "the" and not named:
             known = ENGLISH.grammar.get(norms[1:])
         if norms in lexicon.date_verbs and times.at(tokens, end):
             yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
@@ -156,6 +185,10 @@ def _candidates(
             yield end, known
         if stems in lexicon.values:
             yield end, ValueNoun(tuple(lexicon.values[stems]))
+        turned = (*stems[2:], stems[0]) if stems[1:2] == ("of",) and stems[2:] else ()
+        if turned in lexicon.columns and stems[2:] not in lexicon.tables:
+            # "type of food" of `food_type`
+            yield end, ColumnNoun(tuple(lexicon.columns[turned]))
         if len(norms) == 1 and norms[0] in lexicon.events and known is None:
             yield end, Verb("event", lexicon.events[norms[0]])
         if norms in lexicon.date_verbs and stems not in lexicon.tables:
@@ -190,7 +223,7 @@ def _schema_words(
     end: int,
     lexicon: Lexicon,
 ) -> Iterator[tuple[int, Recognised]]:
-    if isinstance(known, Word) and known.role != "silent":
+    if isinstance(known, Word) and known.role not in _YIELDING:
         return
     plural = norms[-1] != stems[-1]
     if stems in lexicon.tables and len(lexicon.tables[stems]) == 1:

@@ -35,14 +35,15 @@ def listing(case: Case) -> Intent:
         raise Stuck("it is not said what is counted")
     if draft.ratio:
         raise Stuck("it is not said what is divided by what", draft.ratio.text)
-    table = target.table or target.columns[0].table
+    table = target.table or next(each.table for each in target.columns)
     card = case.figures.table(table)
     columns = tuple(dict.fromkeys(target.columns)) or tuple(
         ColumnRef(table, column.name) for column in card.columns
     )
-    if any(each.table not in case.joins.reach(table) for each in columns):
-        finest = case.joins.base([each.table for each in columns])
-        if target.table or finest is None or finest not in [each.table for each in columns]:
+    homes = [each.table for each in columns]
+    if any(each not in case.joins.reach(table) for each in homes):
+        finest = case.joins.base(homes)
+        if target.table or finest is None or finest not in homes:
             raise Stuck("these columns are not of the same rows")
         table = finest
         card = case.figures.table(table)
@@ -65,7 +66,9 @@ def listing(case: Case) -> Intent:
     elif isinstance(draft.sort, ColumnRef):
         order = Order(draft.sort, draft.descending is True)
     elif draft.descending is not None:
-        raise Stuck("it is not said what is sorted by")
+        if not target.columns:
+            raise Stuck("it is not said what is sorted by")
+        order = Order(next(iter(columns)), draft.descending)
     return Listing(table, columns, distinct, where, order, limit)
 
 

@@ -79,6 +79,8 @@ Role = Literal[
     "chart",
     "only",
     "follow",
+    "naming",
+    "stop",
     "silent",
 ]
 """What a grammar word does; the reader knows each."""
@@ -184,10 +186,11 @@ class TableNoun:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSense:
-    """One column that some words may name."""
+    """One column that some words may name; `identifies` when it is the key of its table."""
 
     table: str
     column: str
+    identifies: bool = False
 
 
 @dataclass(frozen=True, slots=True)

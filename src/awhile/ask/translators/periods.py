@@ -226,6 +226,11 @@ def _relative(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
     if which in ("last", "past", "previous", "prior", "preceding") and len(rest) > 1:
         count, unit = _amount(rest[1]), _unit(rest[2]) if len(rest) > 2 else None
         if count and unit:
+            whole = _whole(rest[3:], unit)
+            if whole:
+                end = _floor(today, unit)
+                said = f"the {count} calendar {unit}s before this one"
+                return used + 3 + whole, Period(_add(end, -count, unit), end, said)
             return used + 3, _rolling(count, unit, today)
         unit = _unit(rest[1])
         if unit and rest[1] == unit:
@@ -262,6 +267,20 @@ def _apart(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
         start = _floor(_add(today, -1, "year"), unit)
         return 4, Period(start, _add(start, 1, unit), f"the calendar {unit} a year before this one")
     return None
+
+
+def _whole(words: tuple[str, ...], unit: Unit) -> int:
+    """How many words say that the current unit of time does not count."""
+    at = 1 if words[:1] == (",",) else 0
+    for length in (2, 1):
+        said = " ".join(words[at : at + length])
+        rest = words[at + length : at + length + 3]
+        rest = rest[1:] if rest[:1] == ("the",) else rest
+        current = len(rest) > 1 and rest[0] in ("current", "this") and _unit(rest[1]) == unit
+        if said in ENGLISH.calendar["excluding"] and current:
+            the = words[at + length : at + length + 1] == ("the",)
+            return at + length + 2 + the
+    return 0
 
 
 def _to_date(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:

@@ -185,10 +185,12 @@ class _Reader(Naming):
                 self.link = "preposition"
             case "only" | "follow":
                 self.following(mark)
+            case "naming":
+                self.naming(mark)
             case "chart":
                 if draft.rest:
                     draft.rest.as_chart = True
-            case "exist" | "bring" | "be" | "silent":
+            case "exist" | "bring" | "be" | "stop" | "silent":
                 pass
 
     def following(self, mark: Mark) -> None:
@@ -210,7 +212,9 @@ class _Reader(Naming):
         if role == "how many" and draft.target and draft.said:
             # "… with a condition, and how many …": of those, or of all?
             raise Stuck("a second question begins with it", mark.text)
-        if draft.head in (None, "list"):
+        if begun:
+            pass
+        elif draft.head in (None, "list"):
             draft.head = role
         elif role in ("when", "how much", "what thing"):
             raise Stuck("I do not understand it at this place", mark.text)
@@ -282,6 +286,22 @@ class _Reader(Naming):
         else:
             self.share = mark
 
+    def naming(self, mark: Mark) -> None:
+        """ "the names of customers", who have a first and a last one."""
+        following = self.ahead()
+        if following == Word("preposition"):
+            self.at += 1
+            following = self.ahead()
+        entity = self.figures.entity(following.table) if isinstance(following, TableNoun) else None
+        if entity is None or not entity.labels:
+            raise Stuck("I do not know which name is meant", mark.text)
+        draft = self.draft
+        if draft.figures or draft.rank:
+            return
+        for label in entity.labels:
+            self.shown_column(mark, ColumnRef(entity.table, label), True)
+        self.link = "preposition"
+
     def part_of(self, mark: Mark) -> None:
         """ "delivered orders as a share of all orders": what was said so far is the part."""
         draft = self.draft
@@ -334,9 +354,10 @@ class _Reader(Naming):
             if word.about == "units" and rank.word.about == "rank":
                 rank.word = Superlative(rank.word.descending, "units")
                 return
-            if word.also_aggregate and rank.figure is None and rank.word.about == "rank":
-                # "top 3 products with the highest price": both say the same.
-                rank.word = Superlative(word.descending, word.about, word.also_aggregate)
+            both = word.about in (None, "size") and rank.figure is None and not rank.column
+            if both and rank.word.about == "rank" and rank.word.descending == word.descending:
+                # "top 3 products with the highest price", "with the most orders"
+                rank.word = word
                 return
             raise Stuck("two rankings in one question", rank.mark.text, mark.text)
         self.refuse_not()

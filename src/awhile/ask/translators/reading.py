@@ -95,6 +95,7 @@ def _groups(intent: Groups, figures: Figures) -> str:
         text += _sorted(intent)
     text += _along(intent)
     only = intent.dimensions[0] if len(intent.dimensions) == 1 else None
+    text += _shared(intent, figures)
     if intent.include_empty:
         text += " Those without any count as 0."
     elif isinstance(only, EntityDimension) and first.of.table != only.table:
@@ -104,6 +105,17 @@ def _groups(intent: Groups, figures: Figures) -> str:
     ):
         text += " Weekdays are numbered, 1 is Monday."
     return text + _caveats(intent, figures)
+
+
+def _shared(intent: Groups, figures: Figures) -> str:
+    """What belongs to several groups counts in each of them."""
+    for measure in (each for figure in intent.figures for each in measures_of(figure)):
+        near = figures.joins.reach(measure.of.table)
+        for each in intent.dimensions:
+            if isinstance(each, EntityDimension) and each.table not in near and not measure.per:
+                one = " ".join(table_words(measure.of.table))
+                return f" Each {one} counts once for every {_dimension(each)} it belongs to."
+    return ""
 
 
 def _sorted(intent: Groups) -> str:

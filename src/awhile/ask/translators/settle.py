@@ -6,6 +6,7 @@ keys; a tie is asked back, never broken by chance.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from awhile.ask.translators.contract import Choice
@@ -64,6 +65,10 @@ def settle(
                     if any(_same(sense, value) for value in following.senses)
                 ]
                 senses = tuple(shared) or senses
+            keys = tuple(sense for sense in senses if sense.identifies)
+            if len(keys) == 1:
+                # "customer id" is that of the customer, and the order's only points there.
+                senses = keys
             chosen = _choose(senses, mark, named, sure, joins)
             if chosen is None:
                 raise Undecided(
@@ -71,7 +76,8 @@ def settle(
                     _column_choices(question, tokens, mark, senses),
                     mark.text,
                 )
-            what = ColumnNoun((chosen,), what.plural)
+            what = replace(what, senses=(chosen,))
+            sure = [*sure, (mark.start, chosen.table)]
         elif isinstance(what, ValueNoun) and len(what.senses) > 1:
             values = what.senses
             noun = settled[-1].what if settled else None

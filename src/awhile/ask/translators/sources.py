@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         Filter,
         Function,
     )
-    from awhile.ask.translators.joins import Joins
+    from awhile.ask.translators.joins import Hop, Joins
     from awhile.ask.translators.marks import Operator
 
 __all__ = ["Sources", "aggregate", "compared", "unique"]
@@ -61,6 +61,8 @@ class Sources:
         self.joins = joins
         keywords = Dialect.get_or_raise(schema.dialect).tokenizer_class.KEYWORDS
         self.reserved = {word for word in keywords if word.isalpha()}
+        self.distinct: dict[str, tuple[str, ...]] = {}
+        """Tables that only link others, of which each pair of keys is to be taken once."""
 
     # Names ------------------------------------------------------------------------------------
 
@@ -104,32 +106,30 @@ class Sources:
 
     def source(self, base: str, tables: Iterable[str]) -> exp.Select:
         """SELECT FROM the base table joined with everything it must look up."""
-        tree = exp.Select().from_(self.table(base))
+        tree = exp.Select().from_(self.first(base))
         joined = {base}
         for wanted in tables:
             for hop in self.joins.path(base, wanted):
                 if hop.key.table in joined:
                     continue
                 joined.add(hop.key.table)
-                on = exp.and_(
-                    *(
-                        exp.EQ(
-                            this=self.column(hop.table, own),
-                            expression=self.column(hop.key.table, other),
-                        )
-                        for own, other in zip(
-                            hop.key.columns, hop.key.referenced_columns, strict=True
-                        )
-                    ),
-                    copy=False,
-                )
                 kind = (
                     "inner"
                     if self.always_found(hop.table, hop.key.columns, hop.key.declared)
                     else "left"
                 )
-                tree = tree.join(self.table(hop.key.table), on=on, join_type=kind)
+                tree = tree.join(self.table(hop.key.table), on=self.linked(hop), join_type=kind)
         return tree
+
+    def first(self, base: str) -> exp.Expr:
+        """The table to begin from, or its different pairs of keys under its name."""
+        keys = self.distinct.get(base)
+        if keys is None:
+            return self.table(base)
+        pairs = exp.Select().from_(self.table(base)).distinct()
+        for key in keys:
+            pairs = pairs.select(self.column(base, key))
+        return pairs.subquery(self.name(base.rpartition(".")[2]))
 
     def always_found(self, table: str, columns: Sequence[str], declared: bool) -> bool:
         card = self.schema.table(table)
@@ -152,14 +152,16 @@ class Sources:
         return [each.ref.table for each in direct], tests
 
     def exists(self, base: str, far: Sequence[Filter], related: Sequence[str]) -> exp.Exists:
+        """Some row of other tables that belongs to this row of `base` satisfies all of `far`."""
         tables = list(dict.fromkeys([*related, *(each.ref.table for each in far)]))
         finest = self.joins.base([base, *tables])
-        if finest is None:
-            names = " and ".join([base, *tables])
-            raise Stuck(f"{names} are not linked by keys in a way that I can follow")
-        path = self.joins.path(finest, base)
-        last = path[-1]
-        tree = self.source(finest, [*(hop.table for hop in path), *tables]).select("1")
+        if finest is not None:
+            path = self.joins.path(finest, base)
+            tree = self.source(finest, [*(hop.table for hop in path), *tables])
+            last = path[-1]
+        else:
+            tree, last = self.chain(base, tables)
+        tree = tree.select("1")
         for own, other in zip(last.key.columns, last.key.referenced_columns, strict=True):
             tree = tree.where(
                 exp.EQ(this=self.column(last.table, own), expression=self.column(base, other))
@@ -167,6 +169,50 @@ class Sources:
         for each in far:
             tree = tree.where(self.test(each))
         return exp.Exists(this=tree)
+
+    def chain(self, base: str, tables: Sequence[str]) -> tuple[exp.Select, Hop]:
+        """Tables linked one after the other, in the order they were said: authors, who wrote
+        publications, which are in a domain. The hop is from the first of them back to `base`.
+        """
+        tree: exp.Select | None = None
+        first: Hop | None = None
+        at, joined = base, {base}
+        for wanted in tables:
+            between = self.joins.base([at, wanted])
+            if between is None or wanted in joined:
+                names = " and ".join([base, *tables])
+                raise Stuck(f"{names} are not linked by keys in a way that I can follow")
+            up, down = self.joins.path(between, at), self.joins.path(between, wanted)
+            back = next(iter(up), None)
+            if back is None or any(hop.key.table in joined for hop in down) or len(up) > 1:
+                names = " and ".join([base, *tables])
+                raise Stuck(f"{names} are not linked by keys in a way that I can follow")
+            if tree is None:
+                tree, first = exp.Select().from_(self.table(between)), back
+            else:
+                tree = tree.join(self.table(between), on=self.linked(back), join_type="inner")
+            joined.add(between)
+            for hop in down:
+                tree = tree.join(self.table(hop.key.table), on=self.linked(hop), join_type="inner")
+                joined.add(hop.key.table)
+            at = wanted
+        assert tree is not None
+        assert first is not None
+        return tree, first
+
+    def linked(self, hop: Hop) -> exp.Expr:
+        """That two rows belong together by a key."""
+        pairs = zip(hop.key.columns, hop.key.referenced_columns, strict=True)
+        return exp.and_(
+            *(
+                exp.EQ(
+                    this=self.column(hop.table, own),
+                    expression=self.column(hop.key.table, other),
+                )
+                for own, other in pairs
+            ),
+            copy=False,
+        )
 
     def test(self, each: Filter) -> exp.Expr:
         column = self.ref(each.ref)

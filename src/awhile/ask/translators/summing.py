@@ -56,6 +56,9 @@ class Summing(Sources):
             "min",
             "max",
         )
+        bridge = None if measure.per or counting else self.bridge(home, dims)
+        if bridge:
+            return bridge
         if measure.per or not counting:
             names = " and ".join(
                 dict.fromkeys(t for t in tables if t not in self.joins.reach(home))
@@ -69,6 +72,22 @@ class Summing(Sources):
             names = " and ".join([home, *tables])
             raise Stuck(f"{names} are not linked by keys in a way that I can follow")
         return found
+
+    def bridge(self, home: str, dims: Sequence[Dimension]) -> str | None:
+        """The table that links rows of `home` with the one entity they are grouped by, when each
+        may belong to several: then each counts once for every one it belongs to."""
+        far = [each for each in dims if each.table not in self.joins.reach(home)]
+        if len(far) != 1 or not isinstance(far[0], EntityDimension):
+            return None
+        between = self.joins.base([home, far[0].table])
+        if between is None:
+            return None
+        paths = [self.joins.path(between, end) for end in (home, far[0].table)]
+        if any(len(path) != 1 for path in paths):
+            return None
+        keys = tuple(column for path in paths for hop in path for column in hop.key.columns)
+        self.distinct[between] = tuple(dict.fromkeys(keys))
+        return between
 
     # Figures ----------------------------------------------------------------------------------
 

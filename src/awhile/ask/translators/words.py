@@ -26,6 +26,7 @@ _PIECE = re.compile(
     re.VERBOSE,
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ENDS = re.compile(r"[?!;]\s+\w|\.\s+[A-Z]")
 _SILENT_MARKS = frozenset("?!.;:-–—()[]…'\"’`")
 _IRREGULAR = {
     "people": "person",
@@ -40,6 +41,7 @@ _IRREGULAR = {
     "crises": "crisis",
     "status": "status",
     "bus": "bus",
+    "ids": "id",
 }
 
 
@@ -79,7 +81,8 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 def tokenise(question: str) -> tuple[Token, ...]:
-    """The tokens of a question; silent punctuation is dropped, commas stay.
+    """The tokens of a question; silent punctuation is dropped, commas stay, and so does what ends
+    a sentence where another one follows.
 
     A sign that is neither silent nor a comparison becomes a token nothing will explain.
     """
@@ -100,6 +103,8 @@ def tokenise(question: str) -> tuple[Token, ...]:
             tokens.append(Token(piece, digits, digits, start, end, number=number))
         elif kind == "word":
             tokens.extend(_words(piece, start, end))
+        elif kind == "mark" and _ENDS.match(text, start):
+            tokens.append(Token(piece, ".", ".", start, end))
         elif kind == "mark" and piece in _SILENT_MARKS:
             continue
         elif piece == "&":
