@@ -37,6 +37,7 @@ EVENTS: Mapping[str, type[Event]] = {
         ev.StopConfirmed,
         ev.WorkerLost,
         ev.ToolGone,
+        ev.KeepChosen,
     )
 }
 
@@ -165,7 +166,7 @@ def it_has_ended_once(story: Story) -> Iterator[str]:
     """One ending is in its history, and nothing comes after it but that the work stopped."""
     ended = 0
     for one in story.history:
-        if ended and one.kind != "StopConfirmed":
+        if ended and one.kind not in ("StopConfirmed", "KeepChosen"):
             yield f"{one.kind} came after its ending"
         if one.kind in ENDINGS or (one.kind == "CancelAsked" and one.fields.get("final")):
             ended += 1

@@ -182,6 +182,13 @@ class TakenBack:
     even_if_unsafe: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepChosen:
+    """Its caller chose how long it is kept after its end; None for ever, 0 not at all."""
+
+    keep_ms: int | None
+
+
 Event = (
     Claimed
     | LeaseRenewed
@@ -200,6 +207,7 @@ Event = (
     | WorkerLost
     | ToolGone
     | TakenBack
+    | KeepChosen
 )
 """Any event."""
 
@@ -213,6 +221,7 @@ __all__ = [
     "InputAnswered",
     "InputAsked",
     "InputWithdrawn",
+    "KeepChosen",
     "LeaseRenewed",
     "Noted",
     "Released",

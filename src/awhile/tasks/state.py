@@ -65,6 +65,7 @@ TRANSITIONS: Mapping[type[ev.Event], Mapping[Status, frozenset[Status]]] = {
         _FAIL: frozenset({_FAIL}),
         _STOP: frozenset({_STOP}),
     },
+    ev.KeepChosen: {status: frozenset({status}) for status in Status},
 }
 """Event -> status it is legal in -> statuses it may lead to. An absent status: illegal there."""
 
@@ -72,7 +73,7 @@ TRANSITIONS: Mapping[type[ev.Event], Mapping[Status, frozenset[Status]]] = {
 def apply(record: TaskRecord, event: ev.Event, at_ms: int) -> TaskRecord:
     """The record after ``event`` happened at ``at_ms`` (Unix milliseconds).
 
-    ``lastUpdatedAt`` moves exactly when something a client can see of the task has changed, and
+    ``lastUpdatedAt`` moves exactly when something a client can see of the work has changed, and
     never backwards. An event without any effect returns the record itself.
 
     Raises:
@@ -387,6 +388,10 @@ def _stop_confirmed(record: TaskRecord, event: ev.StopConfirmed, at_ms: int) -> 
     return replace(record, stopped_at_ms=at_ms, stopped_how=event.how)
 
 
+def _keep_chosen(record: TaskRecord, event: ev.KeepChosen, _at_ms: int) -> TaskRecord:
+    return replace(record, keep_ms=event.keep_ms)
+
+
 _STOPPED_WORDS: Mapping[StoppedHow, str] = {
     StoppedHow.NEVER_STARTED: "Cancelled before it started.",
     StoppedHow.COROUTINE_ENDED: "Cancelled: the work ended {seconds} s after the stop was asked.",
@@ -431,6 +436,7 @@ _RULES: Mapping[type[ev.Event], Callable[[TaskRecord, Any, int], TaskRecord]] = 
     ev.ToolGone: _tool_gone,
     ev.TakenBack: _taken_back,
     ev.StopConfirmed: _stop_confirmed,
+    ev.KeepChosen: _keep_chosen,
 }
 
 
@@ -467,7 +473,6 @@ def _visible(record: TaskRecord) -> tuple[object, ...]:
         record.outstanding,
         record.result,
         record.error,
-        record.ttl_ms,
         record.cancel_asked_at_ms,
     )
 

@@ -276,6 +276,17 @@ class KeepsTasks(StoreCase):
             assert await store.get(one.task_id) is not None
             assert await store.history(one.task_id) != []
 
+    async def test_how_long_it_is_kept_may_be_chosen_later(self, store: Store) -> None:
+        """Ours: what is pinned stays, what is deleted goes, and both are changes."""
+        pinned, deleted = [await store.create(task(worker="w1", keep_ms=10)) for _ in range(2)]
+        for one in (pinned, deleted):
+            await store.append(one.task_id, ev.Completed(generation=1, result={}), AT + 5)
+        for_ever = await store.append(pinned.task_id, ev.KeepChosen(keep_ms=None), AT + 6)
+        at_once = await store.append(deleted.task_id, ev.KeepChosen(keep_ms=0), AT + 6)
+        assert (for_ever.expires_at_ms, at_once.expires_at_ms) == (None, AT + 5)
+        assert at_once.rev > for_ever.rev > deleted.rev
+        assert await store.sweep(at_ms=AT + 10_000) == [deleted.task_id]
+
     async def test_the_number_of_a_swept_change_is_not_given_out_again(self, store: Store) -> None:
         """Ours: else somebody who reads on from there would miss the change that gets it."""
         one = await store.create(task(worker="w1", keep_ms=0))

@@ -68,6 +68,7 @@ EVENTS: dict[type[Event], Event] = {
         ev.WorkerLost(),
         ev.ToolGone(seconds=300),
         ev.TakenBack(by="olga", even_if_unsafe=True),
+        ev.KeepChosen(keep_ms=None),
     )
 }
 """One event of each kind, from the worker that runs the tasks above."""

@@ -60,6 +60,7 @@ KINDS: list[st.SearchStrategy[Event]] = [
     st.builds(ev.WorkerLost),
     st.builds(ev.ToolGone, seconds=st.just(300.0)),
     st.builds(ev.TakenBack, by=st.just("olga"), even_if_unsafe=st.booleans()),
+    st.builds(ev.KeepChosen, keep_ms=st.sampled_from([None, 0, 1000])),
 ]
 UNENDING = KINDS[:8]
 """Those that come more often, so that lives are long enough for a second claim, a stop, a loss."""
@@ -109,11 +110,10 @@ TASKS = st.builds(
 
 
 def shown(record: TaskRecord) -> dict[str, Any]:
-    """What a client sees of a task, written down apart from the code under test."""
+    """What a client sees of the work, written down apart from the code under test."""
     return {
         "status": record.status,
         "statusMessage": record.status_message,
-        "ttlMs": record.ttl_ms,
         "result": record.result,
         "error": record.error,
         "inputRequests": {key: one.request for key, one in record.outstanding.items()},
@@ -154,7 +154,11 @@ def test_no_sequence_of_events_leaves_a_terminal_state(
     for before, event, after in changes(record, happenings):
         assert after.status in TRANSITIONS[type(event)][before.status]
         if before.status.ended:
-            facts = {"stopped_at_ms": after.stopped_at_ms, "stopped_how": after.stopped_how}
+            facts = {
+                "stopped_at_ms": after.stopped_at_ms,
+                "stopped_how": after.stopped_how,
+                "keep_ms": after.keep_ms,
+            }
             assert after == replace(before, **facts)
             assert after.last_updated_at_ms == before.last_updated_at_ms
 
