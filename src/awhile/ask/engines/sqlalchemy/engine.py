@@ -25,7 +25,7 @@ _OPEN_SECONDS = 30.0
 
 
 class SQLAlchemyEngine(PooledEngine):
-    """One database, read through workers with a connection each.
+    """One database, by its URL, read through workers with a connection each.
 
     `side_by_side` queries run at once, and one more worker is kept warm. A connection is closed
     `release_after_seconds` after its last query. `grace_seconds` is how long a stop may take before
@@ -34,13 +34,13 @@ class SQLAlchemyEngine(PooledEngine):
 
     def __init__(
         self,
-        url: str,
+        database: str | Address,
         *,
         side_by_side: int = 2,
         grace_seconds: float = 1.5,
         release_after_seconds: float = 30.0,
     ) -> None:
-        self._address = address_of(url)
+        self._address = database if isinstance(database, Address) else address_of(database)
         super().__init__(
             _capabilities(self._address, side_by_side, grace_seconds),
             grace_seconds=grace_seconds,
