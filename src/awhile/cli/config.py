@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.text import Text
@@ -50,6 +50,8 @@ def config(
 def _shown(name: str, value: object) -> object:
     if ENTRIES[name].kind.secret and value is not None:
         return "(set, not shown)"
+    if isinstance(value, tuple):
+        return ", ".join(str(_shown(name, each)) for each in cast("tuple[object, ...]", value))
     return shown_url(value) if isinstance(value, str) and "://" in value else value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -106,6 +106,23 @@ def _optional_path_or_url(raw: object, folder: Path) -> str | None:
     return str(_path(raw, folder))
 
 
+def _named_path_or_url(raw: object, folder: Path) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise ValueError("a path or a URL")
+    if "://" in raw:
+        return raw
+    path = folder / Path(raw).expanduser()
+    # A link at its end is kept: its name may say more than the name of what it leads to.
+    return str(path.parent.resolve() / path.name if path.name not in ("", "..") else path.resolve())
+
+
+def _optional_paths_or_urls(raw: object, folder: Path) -> tuple[str, ...] | None:
+    given: object = raw.splitlines() if isinstance(raw, str) else raw
+    if not isinstance(given, list | tuple) or not given:
+        raise ValueError("a path or a URL, or several paths (in a variable: one on each line)")
+    return tuple(_named_path_or_url(each, folder) for each in cast("list[object]", given))
+
+
 SHORTEST_KEY = 32
 """Letters of a key, as the SDK asks of those it seals request states with."""
 
@@ -139,6 +156,7 @@ OPTIONAL_URL = Kind("URL", _optional_text)
 PATH = Kind("PATH", _path)
 OPTIONAL_PATH = Kind("PATH", _optional_path)
 OPTIONAL_PATH_OR_URL = Kind("PATH|URL", _optional_path_or_url)
+OPTIONAL_PATHS_OR_URLS = Kind("PATH|URL", _optional_paths_or_urls)
 YES_OR_NO = Kind("", _yes_or_no)
 KEYS = Kind("KEY", _keys, secret=True)
 SECRETS = Kind("SECRET", _text, secret=True)
@@ -146,6 +164,7 @@ SECRETS = Kind("SECRET", _text, secret=True)
 __all__ = [
     "KEYS",
     "OPTIONAL_PATH",
+    "OPTIONAL_PATHS_OR_URLS",
     "OPTIONAL_PATH_OR_URL",
     "OPTIONAL_URL",
     "PATH",

@@ -10,6 +10,7 @@ from typing import Annotated, Protocol, cast
 
 import typer
 
+from awhile.cli.files import names_server, with_files
 from awhile.cli.logs import keep_level, set_up_logs
 from awhile.cli.screen import say, stopped
 from awhile.cli.settings import ENTRIES, Effective, option, read_settings
@@ -68,11 +69,12 @@ class ServeApp(Protocol):
 
 def serve(
     ctx: typer.Context,
-    target: Annotated[
-        str | None,
+    what: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="[MODULE:SERVER]",
-            help="The MCPServer to serve, as Python imports it; without it, the database app.",
+            metavar="[MODULE:SERVER | FILE...]",
+            help="The MCPServer to serve, as Python imports it; without it, the database app. Or "
+            "the data files and folders (or the database) that it asks.",
             show_default=False,
         ),
     ] = None,
@@ -92,7 +94,7 @@ def serve(
     max_queued_per_owner: Annotated[str | None, option("max_queued_per_owner")] = None,
     max_running_per_owner: Annotated[str | None, option("max_running_per_owner")] = None,
     single_replica: Annotated[bool | None, option("single_replica")] = None,
-    database: Annotated[str | None, option("database")] = None,
+    database: Annotated[list[str] | None, option("database")] = None,
     sample: Annotated[str | None, option("sample")] = None,
     queries_at_once: Annotated[str | None, option("queries_at_once")] = None,
     inline_seconds: Annotated[str | None, option("inline_seconds")] = None,
@@ -116,7 +118,14 @@ def serve(
     Ctrl-C stops it and hands it back, to run again when a server is there. A second signal ends
     the process at once.
     """
-    effective = read_settings(ctx.params)
+    target = next(filter(names_server, what or []), None)
+    if target is not None and what != [target]:
+        raise SettingsError(
+            f"{target!r} is a server in a module, which is served by itself. Leave the other names "
+            "out, or serve them by another command."
+        )
+    flags = ctx.params if target is not None else with_files(ctx.params, "what")
+    effective = read_settings(flags)
     set_up_logs(effective.settings.log_format, effective.settings.audit_file)
     if stdio:
         end_at_once_on_signals()

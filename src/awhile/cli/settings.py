@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import platformdirs
 import typer
@@ -25,6 +25,7 @@ from awhile.cli.kinds import (
     KEYS,
     OPTIONAL_PATH,
     OPTIONAL_PATH_OR_URL,
+    OPTIONAL_PATHS_OR_URLS,
     OPTIONAL_URL,
     PATH,
     SECRETS,
@@ -100,6 +101,8 @@ def as_text(value: object) -> str:
     """A value as one would write it in a variable."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "\n".join(map(str, cast("tuple[object, ...]", value)))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -148,11 +151,12 @@ class Settings:
         "of results that are kept elsewhere.",
         otherwise="no result could be sorted",
     )
-    database: str | None = setting(
-        OPTIONAL_PATH_OR_URL,
+    database: tuple[str, ...] | None = setting(
+        OPTIONAL_PATHS_OR_URLS,
         None,
-        "The database to ask, only ever read: a DuckDB or SQLite file, or a URL such as "
-        "postgresql://user@host/name (put the password into the variable or a .pgpass file).",
+        "The database to ask, only ever read: a DuckDB or SQLite file, a URL such as "
+        "postgresql://user@host/name (put the password into the variable or a .pgpass file), or "
+        "Parquet, CSV, JSON and Excel files and folders, as many as you like.",
         otherwise="there would be nothing to ask",
         words="the built-in sample",
     )
@@ -413,7 +417,7 @@ def read_settings(
     origins: dict[str, str] = {}
     for name, entry in ENTRIES.items():
         raw, origin, folder = None, "default", Path.cwd()
-        if flags is not None and flags.get(name) is not None:
+        if flags is not None and flags.get(name) not in (None, [], ()):
             raw, origin = flags[name], f"the flag {entry.flag}"
         elif environment.get(entry.variable):
             raw, origin = environment[entry.variable], f"the variable {entry.variable}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from awhile.ask.sample import SIZES
+from awhile.cli.files import with_files
 from awhile.cli.settings import ENTRIES, Effective, Settings, read_settings
 from awhile.errors import SettingsError
 
@@ -72,9 +74,31 @@ def test_the_store_and_the_ledger_follow_the_data_folder(tmp_path: Path) -> None
 
 def test_relative_paths_in_the_file_start_from_its_own_folder(tmp_path: Path) -> None:
     """Ours."""
-    assert settings(tmp_path, toml='database = "a.duckdb"').settings.database == str(
-        tmp_path / "a.duckdb"
-    )
+    found = settings(tmp_path, toml='database = "a.duckdb"')
+    assert found.settings.database == (str(tmp_path / "a.duckdb"),)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"toml": 'database = ["a.csv", "sales"]'},
+        {"variables": {"AWHILE_DATABASE": "a.csv\nsales\n"}},
+        {"flags": {"database": ["a.csv", "sales"]}},
+        {"flags": with_files({"database": ["a.csv"], "files": ["sales"]})},
+    ],
+)
+def test_several_files_are_named_in_every_place_a_setting_is(
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a list in the file, a line each in a variable, a flag or a word each in a command."""
+    monkeypatch.chdir(tmp_path)
+    found = settings(tmp_path, **given)
+    assert found.settings.database == (str(tmp_path / "a.csv"), str(tmp_path / "sales"))
+
+
+def test_no_file_at_all_is_no_setting(tmp_path: Path) -> None:
+    """Ours: a command that was given none."""
+    assert settings(tmp_path, flags=with_files({"database": None})).settings.database is None
 
 
 def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import typer
 from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder
 from awhile.ask.web import serve_page
+from awhile.cli.files import FILES, with_files
 from awhile.cli.screen import say, stopped
 from awhile.cli.settings import Effective, option, read_settings
 from awhile.cli.signals import end_on_sigterm
@@ -21,7 +22,8 @@ from awhile.cli.signals import end_on_sigterm
 
 def app(
     ctx: typer.Context,
-    database: Annotated[str | None, option("database")] = None,
+    files: Annotated[list[str] | None, FILES] = None,
+    database: Annotated[list[str] | None, option("database")] = None,
     sample: Annotated[str | None, option("sample")] = None,
     open_browser: Annotated[bool | None, option("open_browser")] = None,
     page_port: Annotated[str | None, option("page_port")] = None,
@@ -46,7 +48,7 @@ def app(
     Prints the page's address as the first line of standard output; it carries the key to the
     page, so treat it like a password. Ctrl-C ends the page and the server behind it.
     """
-    effective = read_settings(ctx.params)
+    effective = read_settings(with_files(ctx.params))
     end_on_sigterm()
     try:
         anyio.run(_app, effective)

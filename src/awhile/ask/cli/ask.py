@@ -20,6 +20,7 @@ from awhile.ask.mcp_server.model import LONGEST_QUESTION, LONGEST_SQL
 from awhile.cli import ends
 from awhile.cli.answering import at_a_terminal, fill_in
 from awhile.cli.attend import attend, stop_words
+from awhile.cli.files import FILES, with_files
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.screen import err, out, say, visible, visible_lines
 from awhile.cli.settings import Effective, option, read_settings
@@ -46,6 +47,7 @@ def ask(
         str | None,
         typer.Argument(help="The question, in plain language; '-' reads standard input."),
     ] = None,
+    files: Annotated[list[str] | None, FILES] = None,
     sql: Annotated[
         bool, typer.Option("--sql", help="Take it as one SELECT and run that instead.")
     ] = False,
@@ -62,7 +64,7 @@ def ask(
     as_json: Annotated[bool, JSON] = False,
     as_csv: Annotated[bool, CSV] = False,
     server_url: Annotated[str | None, option("server_url")] = None,
-    database: Annotated[str | None, option("database")] = None,
+    database: Annotated[list[str] | None, option("database")] = None,
     sample: Annotated[str | None, option("sample")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
@@ -89,7 +91,7 @@ def ask(
             if sql
             else ("ask", {"question": text, **confirmed})
         )
-    _run(read_settings(ctx.params), _format(as_json, as_csv), what)
+    _run(read_settings(with_files(ctx.params)), _format(as_json, as_csv), what)
 
 
 def _asked(question: str | None, file: Path | None) -> str:

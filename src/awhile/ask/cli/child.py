@@ -56,7 +56,8 @@ class ServerChild:
         """Settings given as flags are handed on; it reads variables and the file itself."""
         database = effective.settings.database
         # As a variable: whoever lists processes reads their flags, and a URL may hold a password.
-        self._variables = {} if database is None else {ENTRIES["database"].variable: database}
+        variable = ENTRIES["database"].variable
+        self._variables = {} if database is None else {variable: as_text(database)}
         self._flags = [
             f"{entry.flag}={as_text(getattr(effective.settings, name))}"
             for name, entry in ENTRIES.items()

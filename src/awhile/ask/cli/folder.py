@@ -25,7 +25,7 @@ def served_by(settings: Settings) -> str:
     """What a server with these settings serves, for telling two of them apart."""
     # This is written into a file: it says which database, and never with which password.
     if settings.database:
-        return without_password(settings.database)
+        return "\n".join(map(without_password, settings.database))
     return f"sample:{settings.sample}"
 
 

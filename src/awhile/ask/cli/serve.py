@@ -34,7 +34,7 @@ from awhile.server.tasks import Tasks
 from awhile.stores.open import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from mcp.server.mcpserver import MCPServer
 
@@ -88,9 +88,9 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
     async with open_store(settings.store):
         pass
     results = await _results(settings, folder)
-    database = settings.database or str(await sample_path(settings))
-    name = name_of(settings.database) if settings.database else "sample"
-    engine = await _opened(settings, database)
+    databases = settings.database or (str(await sample_path(settings)),)
+    name = name_of(databases) if settings.database else "sample"
+    engine = await _opened(settings, databases, folder)
     try:
         tasks = Tasks(
             settings.store,
@@ -142,10 +142,11 @@ async def _results(settings: Settings, folder: DataFolder) -> Results:
     return Results(storage, Cache(folder.path / "views", settings.results_cache_mb * MEGABYTE))
 
 
-async def _opened(settings: Settings, database: str) -> Engine:
+async def _opened(settings: Settings, databases: Sequence[str], folder: DataFolder) -> Engine:
     try:
         engine = open_engine(
-            database,
+            databases,
+            cache_folder=folder.path / "converted",
             side_by_side=settings.queries_at_once,
             memory_limit_bytes=settings.memory_limit_mb * MEGABYTE or None,
         )

@@ -6,7 +6,7 @@ engines is stated in `Capabilities`, as data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -21,6 +21,7 @@ __all__ = [
     "CutBy",
     "Engine",
     "EngineFromDatabase",
+    "EngineFromFiles",
     "Estimate",
     "HowStopped",
     "OnStopped",
@@ -222,5 +223,25 @@ class EngineFromDatabase(Protocol):
 
         `memory_limit_bytes` is for each query, where the engine runs on this machine; None leaves
         it to the engine. Raises `ValueError` with a sentence for what cannot be used.
+        """
+        ...
+
+
+class EngineFromFiles(Protocol):
+    """What the entry point `files` of the group `awhile.engines` has to be."""
+
+    def from_files(
+        self,
+        paths: Sequence[Path],
+        *,
+        name: str,
+        side_by_side: int,
+        memory_limit_bytes: int | None,
+        cache_folder: Path | None,
+    ) -> Engine:
+        """The engine of these data files and folders, not yet opened.
+
+        `name` is what to call all of them together. What has to be converted is kept in
+        `cache_folder`; None: for the life of the engine.
         """
         ...

@@ -55,6 +55,25 @@ class FilesEngine(DuckDBProcesses):
         self._private: Path | None = None
         self._seen: object = None
 
+    @classmethod
+    def from_files(
+        cls,
+        paths: Sequence[Path],
+        *,
+        name: str,
+        side_by_side: int,
+        memory_limit_bytes: int | None,
+        cache_folder: Path | None,
+    ) -> FilesEngine:
+        """The engine of these files and folders (`EngineFromFiles`)."""
+        return cls(
+            paths,
+            name=name,
+            cache_folder=cache_folder,
+            side_by_side=side_by_side,
+            memory_limit_bytes=memory_limit_bytes,
+        )
+
     async def open(self) -> None:
         """Look at the files, convert what has to be, and leave a worker warm.
 
