@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
-from urllib.parse import urlsplit
 
 from awhile.cli.seals import codec_of
 from awhile.errors import SettingsError
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
     from awhile.cli.settings import Settings
     from awhile.tasks import TaskRecord
+
+
+_SECRET_OPTION = re.compile(
+    r"([?&][^=&]*(?:key|password|pwd|secret|token|odbc_connect)[^=&]*=)[^&]*", re.IGNORECASE
+)
+_WITHOUT = r"\1…"
 
 
 class OperatedStore(TaskStore, Operated, Protocol):
@@ -61,11 +67,13 @@ def _there(url: str) -> Store:
 
 
 def shown_url(url: str) -> str:
-    """The URL without a password."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    return url.replace(f":{parts.password}@", ":…@", 1)
+    """The URL without a password, and without what options give under a name like that."""
+    scheme, _, rest = url.partition("://")
+    # By the last @: somebody may have left a / or a ? in a password as it is.
+    before, at, after = rest.rpartition("@")
+    user, colon, _ = before.partition(":")
+    plain = f"{user}{':…' if colon else ''}{at}{after}"
+    return f"{scheme}://{_SECRET_OPTION.sub(_WITHOUT, plain)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
