@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from awhile.ask.charts.choose import Choice, Wanted, choose, fitting
-from awhile.ask.charts.look import Looked, Role
+from awhile.ask.results.roles import Looked, Role
 
 
 def columns(*told: tuple[str, Role, int]) -> list[Looked]:

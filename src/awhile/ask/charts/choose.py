@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from awhile.ask.charts.look import Looked, Role
+    from awhile.ask.results.roles import Looked, Role
 
 __all__ = ["KINDS", "Aggregate", "Choice", "Kind", "Wanted", "choose", "fitting"]
 

@@ -15,9 +15,9 @@ import duckdb
 import pyarrow as pa
 
 from awhile.ask.charts.choose import Choice, Kind, Wanted, choose, fitting
-from awhile.ask.charts.look import Looked, look
-from awhile.ask.charts.reading import rows_of
 from awhile.ask.charts.words import label_of, text_of_chart, title_of
+from awhile.ask.results.roles import Looked, look
+from awhile.ask.results.rows import rows_of
 from awhile.ask.results.stored import Source, Stored
 from awhile.ask.results.texts import column_name, scratch, text_of
 

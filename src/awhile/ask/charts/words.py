@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from awhile.ask.charts.choose import Choice
-    from awhile.ask.charts.look import Looked
+    from awhile.ask.results.roles import Looked
 
 __all__ = ["label_of", "text_of_chart", "title_of"]
 

@@ -1,4 +1,5 @@
-"""What the columns of a result are good for in a chart, by their types, names and first rows."""
+"""What the columns of a result are good for, by their types, names and first rows: which are
+amounts, and which say of what, or when."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from awhile.ask.charts.reading import rows_of
+from awhile.ask.results.rows import rows_of
 from awhile.ask.results.texts import column_name, scratch, text_of
 from awhile.ask.schema import TableColumn
 
