@@ -21,7 +21,7 @@ from benchmarks.questions.databases import TODAY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BASES", "HELD_OUT", "Dialect", "questions", "statements"]
+__all__ = ["ALSO_RIGHT", "BASES", "HELD_OUT", "Dialect", "questions", "statements"]
 
 Dialect = Literal["sqlite", "postgres"]
 BASES = (
@@ -35,6 +35,14 @@ BASES = (
 )
 HELD_OUT = ("scholar", "yelp")
 """Databases whose questions are only run: the parser is not developed with them."""
+ALSO_RIGHT = {
+    "What is the average weight in kg of patients treated with the drug named 'Drugalin'? "
+    "Return the average weight.": "SELECT avg(weight_kg) FROM patients WHERE patient_id IN "
+    "(SELECT patient_id FROM treatments JOIN drugs ON treatments.drug_id = drugs.drug_id "
+    "WHERE drug_name = 'Drugalin')",
+}
+"""Where the set's own answer counts a row once for each of several others, and the question asks
+for the rows: both are accepted. Each case is named in docs/questions.md."""
 _FILES = ("questions_gen", "instruct_basic", "instruct_advanced")
 
 
@@ -56,7 +64,11 @@ def questions(base: str, dialect: Dialect) -> tuple[Question, ...]:
     for file in _FILES:
         with (DATA / "defog" / f"{file}_{dialect}.csv").open(encoding="utf-8", newline="") as lines:
             found += [
-                Question(row["question"], tuple(_golds(row["query"])), note=row["query_category"])
+                Question(
+                    row["question"],
+                    tuple(_golds(f"{row['query']};{ALSO_RIGHT.get(row['question'], '')}")),
+                    note=row["query_category"],
+                )
                 for row in csv.DictReader(lines)
                 if row["db_name"] == base
             ]

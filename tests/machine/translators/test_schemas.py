@@ -234,7 +234,12 @@ def test_names_without_a_latin_letter_break_nothing(name: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["how many orders with ship country Germany", "ship country Germany orders"],
+    [
+        "how many orders with ship country Germany",
+        "ship country Germany orders",
+        "orders where the ship country is Germany",
+        "orders whose ship country is Germany",
+    ],
 )
 def test_a_value_of_two_columns_is_of_the_one_that_was_named(question: str) -> None:
     """Ours: it ended in an IndexError."""
@@ -248,3 +253,49 @@ def test_a_value_of_two_columns_is_of_the_one_that_was_named(question: str) -> N
     assert isinstance(answer, Sql)
     assert "ship_country = 'Germany'" in answer.sql
     assert "bill_country =" not in answer.sql
+
+
+def test_values_of_one_column_side_by_side_are_of_the_same_column() -> None:
+    columns = (
+        number("order_id"),
+        text("ship_country", "Germany", "France"),
+        text("bill_country", "Germany", "France"),
+    )
+    schema = Schema((Table("orders", columns, ("order_id",), (), 5),))
+    written = sql("orders where the ship country is Germany or France", schema)
+    assert "ship_country IN ('Germany', 'France')" in written
+
+
+def test_a_refusal_offers_nothing_that_only_tells_rows_apart() -> None:
+    """Ours: it offered the "line number of order lines"."""
+    lines = Table(
+        "order_lines",
+        (number("order_id"), number("line_number"), number("quantity"), number("batch_year")),
+        ("order_id",),
+    )
+    found = ask("weather", Schema((lines,)))
+    assert isinstance(found, Refusal)
+    assert "quantity of order lines" in found.measures
+    assert not {"line number of order lines", "batch year of order lines"} & set(found.measures)
+
+
+def test_words_are_explained_once_however_often_they_were_used() -> None:
+    """Ours: "orders" stood twice in what a query computes."""
+    con = shop()
+    found = ask("sum up the last year of orders by product", card(con))
+    con.close()
+    assert isinstance(found, Sql)
+    words = [each.words for each in found.meanings]
+    assert len(words) == len(set(words))
+
+
+def test_a_part_of_two_names_is_asked_about() -> None:
+    columns = (
+        number("order_id"),
+        text("ship_country", "Germany", "France"),
+        text("bill_country", "Germany", "France"),
+    )
+    schema = Schema((Table("orders", columns, ("order_id",), (), 5),))
+    found = ask("orders where the country is Germany", schema)
+    assert isinstance(found, QuestionBack)
+    assert [each.label for each in found.choices] == ["order ship country", "order bill country"]

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.compile import compile_intent
-from awhile.ask.translators.contract import Choice, QuestionBack, Refusal, Sql
+from awhile.ask.translators.contract import Choice, Meaning, QuestionBack, Refusal, Sql
 from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
 from awhile.ask.translators.following import goes_on, joined, sentences, shown
@@ -101,7 +101,7 @@ class BuiltInTranslator:
         tokens = tokenise(question) if len(question) <= _LONGEST_QUESTION else ()
         if not 0 < len(tokens) <= _MOST_TOKENS:
             raise Stuck("a question of a few words up to a few lines is needed")
-        marks = link(tokens, lexicon, today, _last_period(before))
+        marks = link(question, tokens, lexicon, today, _last_period(before))
         if linked is not None:
             linked.extend(marks)
         _check_known(question, tokens, marks, lexicon)
@@ -130,9 +130,7 @@ class BuiltInTranslator:
             sql = compile_intent(intent, schema, joins)
         except TwoWays as doubt:
             raise Stuck(str(doubt)) from doubt
-        question = draft.question
-        told = sorted(dict.fromkeys(made.meanings), key=lambda each: question.find(each.words))
-        return Sql(sql, reading_of(intent, figures), tuple(told))
+        return Sql(sql, reading_of(intent, figures), _told(made))
 
     def _before(self, conversation: Sequence[Turn], schema: Schema, today: date) -> Draft | None:
         """What was read of the last question, where it is what was answered."""
@@ -160,6 +158,15 @@ class BuiltInTranslator:
             joins = Joins(schema)
             self._known = (schema, Lexicon(schema), joins, Figures(schema, joins))
         return self._known
+
+
+def _told(draft: Draft) -> tuple[Meaning, ...]:
+    """What words were taken to mean, each once, in the order of the question."""
+    said: dict[str, dict[str, None]] = {}
+    for each in draft.meanings:
+        said.setdefault(each.words, {})[each.meaning] = None
+    told = [Meaning(words, "; ".join(meanings)) for words, meanings in said.items()]
+    return tuple(sorted(told, key=lambda each: draft.question.find(each.words)))
 
 
 def _last_period(before: Draft | None) -> Period | None:

@@ -47,13 +47,14 @@ class Figure:
 
 @dataclass(slots=True)
 class Grouping:
-    """A group as said; `per` tells "per customer" from "by customer"."""
+    """A group as said; `per` tells "per customer" from "by customer", `each` "for each"."""
 
     mark: Mark
     table: str = ""
     column: ColumnRef | None = None
     grain: GrainNoun | None = None
     per: bool = False
+    each: bool = False
 
 
 @dataclass(slots=True)

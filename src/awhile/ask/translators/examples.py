@@ -13,7 +13,7 @@ from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.translators.contract import Sql
 from awhile.ask.translators.figures import Figures
 from awhile.ask.translators.joins import Joins
-from awhile.ask.translators.names import column_words, is_label, table_words
+from awhile.ask.translators.names import column_words, is_label, one_of
 from awhile.ask.translators.words import split_name, stem
 
 if TYPE_CHECKING:
@@ -78,4 +78,4 @@ def _many(table: str) -> str:
 
 
 def _one(table: str) -> str:
-    return " ".join(table_words(table))
+    return one_of(table)

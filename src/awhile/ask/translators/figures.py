@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.intent import ColumnRef, EntityDimension, Product
 from awhile.ask.translators.language import ENGLISH
-from awhile.ask.translators.names import column_words, date_words, is_label, table_words
+from awhile.ask.translators.names import column_words, date_words, is_label, one_of, table_words
 from awhile.ask.translators.words import split_name
 
 if TYPE_CHECKING:
@@ -245,21 +245,34 @@ class Figures:
     def names(self) -> tuple[str, ...]:
         """The measures to tell a person about."""
         found: list[str] = []
-        if self.revenue():
+        if len(self.revenue()) == 1:
             found.append("revenue")
         if self.units():
             found.append("units sold")
         if self.trade and found[:1] == ["revenue"] and self.trade.header != self.trade.lines:
-            found.append(f"{' '.join(table_words(self.trade.header))} value")
+            found.append(f"{one_of(self.trade.header)} value")
         found.extend(f"number of {table.name.replace('_', ' ')}" for table in self.schema.tables)
         for table in self.schema.tables:
-            keys = set(table.primary_key) | {n for key in table.foreign_keys for n in key.columns}
             found.extend(
                 f"{' '.join(column_words(column.name))} of {table.name.replace('_', ' ')}"
                 for column in table.columns
-                if column.kind in ("integer", "number") and column.name not in keys
+                if self.measures(table, column)
             )
         return tuple(found)
+
+    def measures(self, table: Table, column: TableColumn) -> bool:
+        """Whether a column holds amounts, and not what tells rows apart: a line's number, a year,
+        a postal code."""
+        keys = set(table.primary_key) | {n for key in table.foreign_keys for n in key.columns}
+        if column.kind not in ("integer", "number") or column.name in keys:
+            return False
+        words = column_words(column.name, table.name)
+        if self.is_year(ColumnRef(table.name, column.name)) or words[:1] in (("is",), ("has",)):
+            return False
+        ref = ColumnRef(table.name, column.name)
+        tells_apart = {"id", "code", "zip", "postal", "latitude", "longitude", "position"}
+        numbered = "number" in words and not self.counts(ref)
+        return not numbered and not tells_apart.intersection(words)
 
     def _find_trade(self) -> Trade | None:
         revenue = self.revenue()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Draft, Figure
 from awhile.ask.translators.intent import Among
-from awhile.ask.translators.marks import Superlative, TimeRange, Word
+from awhile.ask.translators.marks import ColumnNoun, Superlative, TableNoun, TimeRange, Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,11 +53,16 @@ def goes_on(marks: Sequence[Mark]) -> bool:
 
 
 def sentences(marks: Sequence[Mark]) -> list[list[Mark]]:
-    """The marks of each sentence; at least one."""
+    """The marks of each sentence, at least one; "…, showing their names" is one of its own."""
     found: list[list[Mark]] = [[]]
     for mark in marks:
+        named = any(isinstance(each.what, TableNoun | ColumnNoun) for each in found[-1])
         if mark.what == Word("stop"):
             found.append([])
+        elif mark.what == Word("list") and named:
+            if found[-1][-1].what in (Word("comma"), Word("and")):
+                found[-1].pop()
+            found.append([mark])
         else:
             found[-1].append(mark)
     return [each for each in found if each] or [[]]
@@ -81,6 +86,7 @@ def shown(before: Draft, said: Draft) -> Draft:
     if said.head != "list":
         return joined(before, said)
     made = deepcopy(before)
+    said.groupings = [each for each in said.groupings if not _is_target(each, made.target)]
     plain = Draft(said.question, "list", said.target, said.figures, meanings=said.meanings)
     plain.rest, plain.distinct, plain.joined_target = said.rest, said.distinct, said.joined_target
     if plain != said:
@@ -94,6 +100,15 @@ def shown(before: Draft, said: Draft) -> Draft:
     made.distinct = made.distinct or said.distinct
     made.meanings += said.meanings
     return made
+
+
+def _is_target(grouping: Grouping, target: Target | None) -> bool:
+    """Whether a group is what each row is of anyhow: "… for each state"."""
+    if target is None or grouping.grain:
+        return False
+    if grouping.column:
+        return grouping.column in target.columns
+    return grouping.table == target.table
 
 
 def _also(made: Draft, figure: Figure) -> Figure:

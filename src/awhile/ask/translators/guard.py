@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.intent import Rows
-from awhile.ask.translators.names import table_words
+from awhile.ask.translators.names import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def check_whole(case: Case) -> None:
         for each in draft.filters:
             if each.ref.table not in near:
                 raise Stuck(
-                    f"a whole {' '.join(table_words(figure.table))}, or only the part where "
+                    f"a whole {one_of(figure.table)}, or only the part where "
                     f"{each.ref.column} fits?",
                     figure.mark.text,
                 )

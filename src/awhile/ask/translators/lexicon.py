@@ -109,8 +109,10 @@ class Lexicon:
         for phrase, senses in self._weak_columns.items():
             if phrase in self.tables:
                 continue
+            # All of it names more than a part; two parts of one table are asked about.
+            whole = {sense.table for sense in self.columns.get(phrase, ())}
             for sense in senses:
-                if not any(s.table == sense.table for s in self.columns.get(phrase, ())):
+                if sense.table not in whole:
                     _add(self.columns, phrase, sense)
 
     def _add_synonyms(self) -> None:

@@ -51,7 +51,11 @@ _CURRENCIES = ("euro", "euros", "dollar", "dollars", "eur", "usd")
 
 
 def link(
-    tokens: Sequence[Token], lexicon: Lexicon, today: date, last: Period | None = None
+    question: str,
+    tokens: Sequence[Token],
+    lexicon: Lexicon,
+    today: date,
+    last: Period | None = None,
 ) -> tuple[Mark, ...]:
     """The marks of a question, in order, covering every token.
 
@@ -66,7 +70,7 @@ def link(
     while at < len(tokens):
         before = _noun_before(marks)
         end, what = _longest(tokens, at, lexicon, _Times(today, not comparing, last), before)
-        text = " ".join(token.text for token in tokens[at:end])
+        text = question[tokens[at].start : tokens[end - 1].end].strip("\"'“”")
         marks.append(Mark(at, end, text, what))
         at = end
     return tuple(marks)

@@ -11,7 +11,7 @@ from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.intent import ColumnRef, Measure, Product, Rows, TimeDimension
-from awhile.ask.translators.names import full_name, table_words
+from awhile.ask.translators.names import full_name, one_of, table_words
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
@@ -96,7 +96,7 @@ def _of_what(case: Case, figure: Figure) -> Undecided:
     words, trade = figure.mark.text, case.figures.trade
     choices: list[Choice] = []
     if trade and figure.kind == "revenue":
-        one = f"{' '.join(table_words(trade.header))} value"
+        one = f"{one_of(trade.header)} value"
         choices.append(Choice(f"{said} {one}", case.reworded(words, one)))
         question, place = case.draft.question, case.draft.question.casefold().find(said)
         if place >= 0:

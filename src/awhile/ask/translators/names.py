@@ -16,7 +16,15 @@ from awhile.ask.translators.words import split_name, stem
 if TYPE_CHECKING:
     from awhile.ask.schema import Table, TableColumn
 
-__all__ = ["column_words", "date_words", "full_name", "hidden_words", "is_label", "table_words"]
+__all__ = [
+    "column_words",
+    "date_words",
+    "full_name",
+    "hidden_words",
+    "is_label",
+    "one_of",
+    "table_words",
+]
 
 _SHORTEST_PREFIX, _FEWEST_COLUMNS = 2, 3
 _SHORTEST_APART = 5
@@ -31,6 +39,14 @@ _LABELS = ("name", "title", "label", "full name", "display name")
 def table_words(name: str) -> tuple[str, ...]:
     """The stems of a table's name, without the name of its schema."""
     return _stems(split_name(name.rpartition(".")[2]))
+
+
+@cache
+def one_of(table: str) -> str:
+    """What to call one row of a table: `order_lines` is "order line", `tkt` is "ticket"."""
+    pieces = split_name(table.rpartition(".")[2])
+    words = [word for piece in pieces for word in _opened(piece)]
+    return " ".join([*words[:-1], *(stem(word) for word in words[-1:])])
 
 
 @cache

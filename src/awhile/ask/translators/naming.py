@@ -11,6 +11,7 @@ from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Figure, Grouping, Target, When
 from awhile.ask.translators.figuring import Figuring
 from awhile.ask.translators.intent import Among, ColumnRef, Flag, Missing
+from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
@@ -42,7 +43,8 @@ class Naming(Figuring):
         self.refuse_or()
         self.refuse_not()
         if self.by or grain.adjective or self.more_groups:
-            draft.groupings.append(Grouping(mark, grain=grain, per=self.per or grain.adjective))
+            per = self.per or grain.adjective
+            draft.groupings.append(Grouping(mark, grain=grain, per=per, each=self.each()))
             self.by = None
             self.note(mark, f"one group for each {grain.unit}")
         elif draft.target is None and (
@@ -51,6 +53,11 @@ class Naming(Figuring):
             draft.target = Target(mark, mark.text.casefold().endswith("s"), grain=grain)
         else:
             raise Stuck("I do not understand the time meant", mark.text)
+
+    def each(self) -> bool:
+        """Whether a group was said by "each" or "every"."""
+        words = self.by.text.casefold().split() if self.by else ()
+        return not ENGLISH.calendar["every"].isdisjoint(words)
 
     def begins_comparison(self) -> bool:
         """ "Months with fewer than 15 orders": the units of time themselves are asked for."""
@@ -89,7 +96,7 @@ class Naming(Figuring):
         elif self.by or self.more_groups:
             self.refuse_not()
             self.refuse_by_whom(mark, noun)
-            draft.groupings.append(Grouping(mark, table=name, per=self.per))
+            draft.groupings.append(Grouping(mark, table=name, per=self.per, each=self.each()))
             self.by = None
         elif self.negation:
             self.never(name)
@@ -119,7 +126,8 @@ class Naming(Figuring):
 
     def never(self, table: str) -> None:
         """ "Without orders", "that have no orders": no such row may exist."""
-        if self.negation and self.negation.what == Word("not") and self.link == "preposition":
+        plain = self.negation and self.negation.what == Word("not") and not self.tied
+        if plain and self.link == "preposition":
             self.refuse_not()
         draft = self.draft
         subject = draft.target.table if draft.target else ""
@@ -166,7 +174,7 @@ class Naming(Figuring):
         elif self.by and self.numeric(ref) and draft.target and draft.target.table:
             self.by_number(mark, ref, draft.target.table)
         elif self.by or self.more_groups:
-            draft.groupings.append(Grouping(mark, column=ref, per=self.per))
+            draft.groupings.append(Grouping(mark, column=ref, per=self.per, each=self.each()))
             self.by = None
         elif self.more_figures and self.numeric(ref) and draft.figures[-1].kind == "column":
             # "average height and weight"
@@ -174,12 +182,16 @@ class Naming(Figuring):
             self.measured(mark, ref)
         elif self.ranked(mark, noun, ref):
             return
-        elif self.ahead() == Word("by") and not draft.target and self.adds_up(ref):
+        elif self.ahead() == Word("by") and self.begins() and self.adds_up(ref):
             self.place(Figure("column", mark, "sum", column=ref))
         elif (draft.target is None and (not draft.figures or self.is_ranked())) or self.lists_on():
             self.shown_column(mark, ref, noun.plural)
         else:
             raise Stuck("I do not understand its part in the question", mark.text)
+
+    def begins(self) -> bool:
+        """Whether nothing was asked for yet."""
+        return self.draft.target is None and not self.draft.figures
 
     def lists_on(self) -> bool:
         """Whether a column is one more of a list: "name and city", "products with their price"."""
@@ -201,7 +213,7 @@ class Naming(Figuring):
         following = self.ahead()
         first = self.ahead(1)
         of = following == Word("preposition")
-        asked = draft.target is None and not draft.figures
+        asked = self.begins()
         if of and asked and isinstance(first, Superlative) and first.about == "time":
             # "the date of our first order"
             draft.head = "when"

@@ -55,6 +55,7 @@ class Pending:
         self.more_groups = False
         self.more_figures = False
         self.claiming = False
+        self.tied = False
         self.side = 0
 
     def check_nothing_waits(self) -> None:

@@ -130,7 +130,11 @@ def _count_target(case: Case) -> None:
     if target is None or not target.table or target.columns:
         name = target.mark.text if target else "it"
         raise Stuck(f"it is not said what to compute of {name} for each group")
-    if draft.head in ("list", "which", "who") and not draft.along and not draft.versus:
+    # "Customers who ordered in each month" may have done so in all of them.
+    did = draft.verbs or draft.related or draft.happened
+    every = bool(did) and any(each.each for each in draft.groupings)
+    asked = draft.head in ("list", "which", "who") and not draft.along and not draft.versus
+    if every or asked:
         said = target.mark.text
         raise Undecided(
             f"Do you mean how many {said} there are for each group?",

@@ -125,6 +125,7 @@ class _Reader(Naming):
         self.link = None
         self.joiner = None
         self.more_groups = self.more_figures = False
+        self.tied = False
         if not isinstance(mark.what, ColumnNoun | Verb):
             self.claiming = False
 
@@ -251,6 +252,7 @@ class _Reader(Naming):
         if not told:
             raise Stuck("it is not said of what", mark.text)
         self.claiming = self.claiming or bool(self.draft.figures or self.draft.target)
+        self.tied = True
 
     def joining(self, mark: Mark, word: Word) -> None:
         draft = self.draft
@@ -300,7 +302,7 @@ class _Reader(Naming):
             return
         for label in entity.labels:
             self.shown_column(mark, ColumnRef(entity.table, label), True)
-        self.link = "preposition"
+        self.link, self.joiner = "preposition", None
 
     def part_of(self, mark: Mark) -> None:
         """ "delivered orders as a share of all orders": what was said so far is the part."""

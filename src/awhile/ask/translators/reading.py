@@ -29,7 +29,7 @@ from awhile.ask.translators.intent import (
     Totals,
     measures_of,
 )
-from awhile.ask.translators.names import column_words, table_words
+from awhile.ask.translators.names import column_words, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +113,7 @@ def _shared(intent: Groups, figures: Figures) -> str:
         near = figures.joins.reach(measure.of.table)
         for each in intent.dimensions:
             if isinstance(each, EntityDimension) and each.table not in near and not measure.per:
-                one = " ".join(table_words(measure.of.table))
+                one = one_of(measure.of.table)
                 return f" Each {one} counts once for every {_dimension(each)} it belongs to."
     return ""
 
@@ -240,7 +240,7 @@ def _measure(measure: Measure, short: bool = False) -> str:
 
 def _dimension(dimension: Dimension) -> str:
     if isinstance(dimension, EntityDimension):
-        return " ".join(table_words(dimension.table))
+        return one_of(dimension.table)
     if isinstance(dimension, TimeDimension):
         return f"{dimension.unit} of {dimension.ref.table}.{dimension.ref.column}"
     return f"{' '.join(column_words(dimension.column))} of {_words(dimension.table)}"
@@ -291,7 +291,7 @@ def _filter(each: Filter) -> str:
         case Missing():
             return f"{name} is {'known' if each.negated else 'empty'}"
         case Totals():
-            one = " ".join(table_words(each.entity.table))
+            one = one_of(each.entity.table)
             return f"the {one} has {_threshold(each)}"
 
 
@@ -320,7 +320,7 @@ def _listing(intent: Listing, figures: Figures) -> str:
 
 
 def _pairs(intent: Pairs, figures: Figures) -> str:
-    item, basket = _words(intent.item.table), " ".join(table_words(intent.basket_table))
+    item, basket = _words(intent.item.table), one_of(intent.basket_table)
     end = "most" if intent.descending else "least"
     return (
         f"Pairs of different {item} that appear in the same {basket}, with the number of such "

@@ -18,6 +18,7 @@ from awhile.ask.translators.marks import (
     TableNoun,
     ValueNoun,
     ValueSense,
+    Word,
 )
 from awhile.ask.translators.names import full_name
 
@@ -31,6 +32,7 @@ __all__ = ["reworded", "settle"]
 
 _S = TypeVar("_S", ColumnSense, ValueSense)
 _FAR = 99
+_BETWEEN = ("be", "is", "silent", "or", "and", "comma", "not", "each")
 
 
 def settle(
@@ -56,14 +58,10 @@ def settle(
     for at, mark in enumerate(marks):
         what = mark.what
         if isinstance(what, ColumnNoun) and len(what.senses) > 1:
-            following = marks[at + 1].what if at + 1 < len(marks) else None
+            following = next((each.what for each in marks[at + 1 :] if _tells(each)), None)
             senses = what.senses
             if isinstance(following, ValueNoun):
-                shared = [
-                    sense
-                    for sense in senses
-                    if any(_same(sense, value) for value in following.senses)
-                ]
+                shared = [s for s in senses if any(_same(s, v) for v in following.senses)]
                 senses = tuple(shared) or senses
             keys = tuple(sense for sense in senses if sense.identifies)
             if len(keys) == 1:
@@ -80,31 +78,26 @@ def settle(
             sure = [*sure, (mark.start, chosen.table)]
         elif isinstance(what, ValueNoun) and len(what.senses) > 1:
             values = what.senses
-            noun = settled[-1].what if settled else None
-            if isinstance(noun, ColumnNoun):
-                shared = [value for value in values if _same(noun.senses[0], value)]
+            noun = next((each.what for each in reversed(settled) if _tells(each)), None)
+            if isinstance(noun, ColumnNoun | ValueNoun):
+                # "the ship country is Germany or France"
+                shared = [v for v in values if _same(noun.senses[0], v)]
                 values = tuple(shared) or values
             value = _choose(values, mark, named, sure, joins)
             if value is None:
                 raise Undecided(
                     f"{mark.text!r} is a value of more than one column. Which one do you mean?",
-                    tuple(
-                        Choice(
-                            f"{full_name(each.table, each.column)} {each.value}",
-                            reworded(
-                                question,
-                                tokens,
-                                mark,
-                                f"{full_name(each.table, each.column)} {mark.text}",
-                            ),
-                        )
-                        for each in values
-                    ),
+                    _value_choices(question, tokens, mark, values),
                     mark.text,
                 )
             what = ValueNoun((value,))
         settled.append(Mark(mark.start, mark.end, mark.text, what))
     return tuple(settled)
+
+
+def _tells(mark: Mark) -> bool:
+    """Whether a mark is more than what may stand between a column and its value: "is", "or"."""
+    return not isinstance(mark.what, Word) or mark.what.role not in _BETWEEN
 
 
 def reworded(question: str, tokens: Sequence[Token], mark: Mark, words: str) -> str:
@@ -125,7 +118,17 @@ def _column_choices(
     )
 
 
-def _same(column: ColumnSense, value: ValueSense) -> bool:
+def _value_choices(
+    question: str, tokens: Sequence[Token], mark: Mark, senses: Sequence[ValueSense]
+) -> tuple[Choice, ...]:
+    names = [full_name(each.table, each.column) for each in senses]
+    return tuple(
+        Choice(f"{name} {each.value}", reworded(question, tokens, mark, f"{name} {mark.text}"))
+        for name, each in zip(names, senses, strict=True)
+    )
+
+
+def _same(column: ColumnSense | ValueSense, value: ValueSense) -> bool:
     return (column.table, column.column) == (value.table, value.column)
 
 
