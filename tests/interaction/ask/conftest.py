@@ -86,9 +86,7 @@ def built(
 ) -> tuple[MCPServer[Any], Tasks]:
     """The app's server on a store in ``folder``."""
     tasks = Tasks(f"sqlite:///{folder / 'tasks.db'}", lease_seconds=lease_seconds)
-    engine = (
-        DuckDBEngine(database, spill_folder=folder) if isinstance(database, Path) else database
-    )
+    engine = DuckDBEngine(database, spill_folder=folder) if isinstance(database, Path) else database
     mcp = build_server(
         tasks=tasks,
         engine=engine,

@@ -11,7 +11,7 @@ import pytest
 from awhile.ask.answer.labels import Label, Labels
 from awhile.ask.answer.statements import Statements
 from awhile.ask.mcp_server.sweeping import sweep_once
-from awhile.ask.results import Results, Sort, View
+from awhile.ask.results import ResultNames, Results, Sort, View
 from tests.interaction.ask.conftest import serving
 
 pytestmark = pytest.mark.anyio
@@ -24,6 +24,7 @@ async def test_results_are_swept_with_their_task_and_leave_nothing(
     folder = anyio.Path(tmp_path / "results")
     results = Results.in_folder(tmp_path / "results")
     statements, labels = Statements(results.storage), Labels(results.storage)
+    numbers = ResultNames(results.storage)
 
     async def names() -> set[str]:
         return {path.name async for path in folder.rglob("*") if await path.is_file()}
@@ -36,8 +37,11 @@ async def test_results_are_swept_with_their_task_and_leave_nothing(
                 await (folder / f"{kept}{suffix}").read_bytes()
             )
         labels.save(gone, Label(title="once"))
+        assert [numbers.give("ada", run_id) for run_id in (gone, kept)] == [1, 2]
         results.draft(gone).write_bytes(b"left behind")
         await results.page(gone, 0, 1, View(Sort(0)))
         await (folder / "sales.parquet").write_bytes(b"somebody else's")
-        await sweep_once(app.tasks, results, statements, labels)
-        assert await names() == {f"{kept}.parquet", f"{kept}.json", "sales.parquet"}
+        await sweep_once(app.tasks, results, statements, labels, numbers)
+        left = {name for name in await names() if not name.endswith(".name")}
+        assert left == {f"{kept}.parquet", f"{kept}.json", "sales.parquet"}
+        assert set(numbers.run_ids()) == {kept}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from datetime import date
 
     from awhile.ask.answer.choosing import Person
-    from awhile.ask.engines.contract import Budget, Engine, Estimate, OnStopped, Progress
+    from awhile.ask.answer.earlier import Earlier, Over
+    from awhile.ask.engines.contract import (
+        Budget,
+        Engine,
+        Estimate,
+        OnStopped,
+        Progress,
+        QueryResult,
+    )
     from awhile.ask.engines.parameters import Scalar
     from awhile.ask.results.results import Results
     from awhile.ask.translators.contract import Translation, Translator
@@ -89,6 +98,7 @@ class Answerer:
         database_name: what to call the database to a person.
         ask_above_cost: above which estimated cost, in the engine's own unit, a person is asked
             before a query runs; None: never. An engine without an estimate never asks.
+        earlier: what runs SQL over earlier results; None: they are no tables.
     """
 
     def __init__(
@@ -102,7 +112,9 @@ class Answerer:
         today: Callable[[], date],
         database_name: str = "",
         ask_above_cost: float | None = None,
+        earlier: Earlier | None = None,
     ) -> None:
+        self._earlier = earlier
         self._engine = engine
         self._translator = translator
         self._results = results
@@ -154,12 +166,48 @@ class Answerer:
             statement = self._dated(
                 Statement(sql=sql, parameters=dict(parameters or {}), decisions=tuple(decisions))
             )
-            came_to = await self._run(statement, request, deadline)
+            await self._save(request, statement)
+            over = await self._over(sql, typed(parameters), request.principal)
+            came_to = await self._run(statement, request, deadline, over)
             if not isinstance(came_to, _Changed):
                 return came_to
             sql = came_to.text
             decisions.append(came_to.decision)
         return NotRun(_TOO_OFTEN)
+
+    async def look_up(
+        self, sql: str, *, parameters: Mapping[str, Any] | None, principal: str | None
+    ) -> Estimate | None:
+        """What is known of a SELECT that is not run: what it would cost, where the database can
+        tell; None where it cannot, or the text is about earlier results.
+
+        Raises:
+            EngineError: it may not run, or names what is not there.
+        """
+        values = typed(parameters)
+        over = await self._over(sql, values, principal)
+        if over is None or self._earlier is None:
+            return await self._engine.estimate(sql, parameters=values, principal=principal)
+        await self._earlier.engine.look_up(sql, over.files, parameters=values)
+        return None
+
+    def check(self, sql: str, values: Mapping[str, Scalar]) -> None:
+        """Raise `EngineError` for what cannot be a permitted SELECT, on whatever it would run."""
+        if self._earlier is not None and self._earlier.may_be_about(sql, values):
+            self._earlier.engine.check(sql, values)
+        else:
+            self._engine.check(sql, values)
+
+    async def _over(
+        self, sql: str, values: Mapping[str, Scalar], principal: str | None
+    ) -> Over | None:
+        """The earlier results that a text reads in place of the database."""
+        if self._earlier is None:
+            return None
+        describe = partial(self._engine.describe, principal=principal)
+        return await self._earlier.named_in(
+            sql, values, owner=principal or "", describe=describe
+        )
 
     async def _translated(self, text: str, principal: str | None) -> Translation:
         schema = await self._engine.describe(principal=principal)
@@ -184,8 +232,14 @@ class Answerer:
         return _Changed(questions[said], Decision(asked=back.text, chosen=said))
 
     async def _run(
-        self, statement: Statement, request: Request, deadline: Deadline
+        self,
+        statement: Statement,
+        request: Request,
+        deadline: Deadline,
+        over: Over | None = None,
     ) -> Answered | CostBack | NotRun | _Changed:
+        if over is not None:
+            return await self._run_over(over, statement, request, deadline)
         await self._save(request, statement)
         values = typed(statement.parameters)
         self._engine.check(statement.sql, values)
@@ -208,8 +262,43 @@ class Answerer:
                 parameters=values,
                 principal=request.principal,
             )
+        return await self._kept(statement, result, request)
+
+    async def _run_over(
+        self, over: Over, statement: Statement, request: Request, deadline: Deadline
+    ) -> Answered:
+        """Run a text over the earlier results that it names."""
+        assert self._earlier is not None  # `_over` looked
+        engine = self._earlier.engine
+        statement = replace(
+            statement,
+            reading=over.reading,
+            earlier=over.run_ids,
+            engine=engine.capabilities.name,
+            dialect=engine.capabilities.dialect,
+        )
+        await self._save(request, statement)
+        with deadline.spent():
+            result = await engine.run_over(
+                statement.sql,
+                over.files,
+                report=_telling(request.report),
+                budget=replace(self._budget, seconds=deadline.left),
+                destination=self._results.draft(request.run_id),
+                on_stopped=request.on_stopped,
+                parameters=typed(statement.parameters),
+                principal=request.principal,
+            )
+        return await self._kept(statement, result, request)
+
+    async def _kept(self, statement: Statement, result: QueryResult, request: Request) -> Answered:
+        """The rows are the run's from here on, and have a name."""
         try:
             await self._results.keep(request.run_id, result.path)
+            if self._earlier is not None:
+                name = await self._earlier.give_name(request.principal or "", request.run_id)
+                statement = replace(statement, result_name=name)
+                await self._save(request, statement)
         except OSError as error:
             raise EngineError(f"The query ended, but its rows were not kept. {error}") from error
         return Answered(statement, result)

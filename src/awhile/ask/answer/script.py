@@ -15,7 +15,7 @@ from awhile.ask.engines.parameters import names_in, typed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from awhile.ask.engines.contract import Engine
+    from awhile.ask.answer.answerer import Answerer
 
 __all__ = ["MOST_STATEMENTS", "ScriptRefused", "Step", "statements_in", "steps_of"]
 
@@ -35,14 +35,16 @@ class Step:
     parameters: Mapping[str, Any]
 
 
-def steps_of(sql: str, parameters: Mapping[str, Any] | None, engine: Engine) -> list[Step]:
+def steps_of(
+    sql: str, parameters: Mapping[str, Any] | None, *, dialect: str, answerer: Answerer
+) -> list[Step]:
     """The statements of a script, each of them permitted.
 
     Raises `ScriptRefused`: so that no script stops half way for what could be told before.
     """
     given = parameters or {}
     try:
-        texts = statements_in(sql, engine.capabilities.dialect)
+        texts = statements_in(sql, dialect)
         typed(given)
     except QueryRefused as no:
         raise ScriptRefused(f"{no}; nothing was run") from None
@@ -65,7 +67,7 @@ def steps_of(sql: str, parameters: Mapping[str, Any] | None, engine: Engine) -> 
         )
     for number, step in enumerate(steps, start=1):
         try:
-            engine.check(step.sql, typed(step.parameters))
+            answerer.check(step.sql, typed(step.parameters))
         except EngineError as no:
             raise ScriptRefused(
                 f"statement {number} of {len(steps)}: {no}; nothing was run"

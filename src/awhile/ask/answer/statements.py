@@ -53,6 +53,10 @@ class Statement:
     estimate: Estimate | None = None
     """What the engine expected of it, where it was asked."""
     decisions: tuple[Decision, ...] = ()
+    earlier: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The earlier results that the SQL reads in place of the database: run ids by their names."""
+    result_name: str | None = None
+    """What its rows are called in later SQL of the same person, once they are kept."""
 
 
 _NAMES = frozenset(one.name for one in fields(Statement))

@@ -11,9 +11,11 @@ from mcp.server.mcpserver import Context, MCPServer
 from pydantic import Field
 
 from awhile.ask.answer.answerer import Answerer
+from awhile.ask.answer.earlier import Earlier
 from awhile.ask.answer.labels import Label, Labels
 from awhile.ask.answer.statements import Statements
 from awhile.ask.engines.contract import Budget, Engine
+from awhile.ask.engines.earlier.engine import EarlierResults
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.asking import QUERY_TOOLS, add_asking
 from awhile.ask.mcp_server.cells import add_cells
@@ -28,6 +30,7 @@ from awhile.ask.mcp_server.reading import Rows, add_reading
 from awhile.ask.mcp_server.schemas import Schemas
 from awhile.ask.mcp_server.scripts import add_scripts
 from awhile.ask.mcp_server.sweeping import sweep
+from awhile.ask.results.names import ResultNames
 from awhile.ask.results.results import Results
 from awhile.ask.translators.contract import Translator
 from awhile.server.tasks import Tasks
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from datetime import date
 
+
+EARLIER_MEMORY_BYTES = 1024 * 1024 * 1024
+"""For a query over earlier results; beyond it, temporary files are used."""
 
 INSTRUCTIONS = """\
 Ask questions about one database and get exact tables. `ask` takes a question in plain language,
@@ -85,6 +91,8 @@ def build_server(
     labels = Labels(results.storage)
     outcomes = Outcomes()
     schemas = Schemas(engine, tasks)
+    names = ResultNames(results.storage)
+    earlier = EarlierResults(memory_limit_bytes=EARLIER_MEMORY_BYTES)
     answerer = Answerer(
         engine,
         translator,
@@ -94,19 +102,22 @@ def build_server(
         today=today,
         database_name=database_name,
         ask_above_cost=ask_above_cost,
+        earlier=Earlier(earlier, names, results),
     )
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Any]) -> AsyncGenerator[dict[str, Any]]:
         await engine.open()
+        await earlier.open()
         try:
             async with anyio.create_task_group() as beside:
                 beside.start_soon(schemas.watch)
-                beside.start_soon(sweep, tasks, results, statements, labels)
+                beside.start_soon(sweep, tasks, results, statements, labels, names)
                 yield {}
                 beside.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
+                await earlier.close()
                 await engine.close()
 
     mcp: MCPServer[Any] = MCPServer(
@@ -136,11 +147,12 @@ def build_server(
         statements=statements,
         results=results,
     )
-    add_scripts(mcp, tasks=tasks, engine=engine)
+    add_scripts(mcp, tasks=tasks, answerer=answerer, dialect=engine.capabilities.dialect)
 
     add_describing(
         mcp,
         engine=engine,
+        answerer=answerer,
         schemas=schemas,
         database_name=database_name,
         ask_above_cost=ask_above_cost,

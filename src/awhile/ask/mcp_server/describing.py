@@ -13,7 +13,6 @@ from pydantic import Field
 
 from awhile.ask.answer.hints import hints
 from awhile.ask.engines.errors import EngineError, QueryError
-from awhile.ask.engines.parameters import typed
 from awhile.ask.mcp_server import model, shapes
 from awhile.ask.mcp_server.arguments import Parameters, Sql
 from awhile.ask.mcp_server.schemas import TABLE, TABLES
@@ -25,6 +24,7 @@ from awhile.visible import visible
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
+    from awhile.ask.answer.answerer import Answerer
     from awhile.ask.engines.contract import Engine
     from awhile.ask.mcp_server.schemas import Schemas
     from awhile.ask.schema import Schema
@@ -63,6 +63,7 @@ def add_describing(
     mcp: MCPServer[Any],
     *,
     engine: Engine,
+    answerer: Answerer,
     schemas: Schemas,
     database_name: str,
     ask_above_cost: float | None,
@@ -86,7 +87,7 @@ def add_describing(
     async def check_sql(sql: Sql, parameters: Parameters = None) -> model.CheckModel:
         """Say whether a SELECT may run, what is wrong with it, and what it would cost; not run."""
         try:
-            estimate = await engine.estimate(sql, parameters=typed(parameters), principal=caller())
+            estimate = await answerer.look_up(sql, parameters=parameters, principal=caller())
         except EngineError as error:
             found: list[str] = []
             if isinstance(error, QueryError):

@@ -74,6 +74,8 @@ def _explanation(record: TaskRecord, statement: Statement | None) -> model.Expla
             "engine": statement.engine,
             "dialect": statement.dialect,
             "database": statement.database,
+            "earlier": dict(statement.earlier),
+            "result_name": statement.result_name,
             "written_at": statement.at,
             "estimate": statement.estimate
             and model.EstimateModel(rows=statement.estimate.rows, cost=statement.estimate.cost),

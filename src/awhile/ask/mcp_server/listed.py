@@ -26,6 +26,7 @@ def listed(
     said = record.arguments
     return model.RunModel(
         run_id=record.task_id,
+        result_name=statement.result_name if statement else None,
         tool=record.tool,
         question=(statement and statement.question) or said.get("question"),
         sql=statement.sql if statement else said.get("sql"),

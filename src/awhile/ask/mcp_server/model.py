@@ -108,11 +108,21 @@ Outcome = Literal["table", "refusal", "question_back", "not_run", "error"]
 """What a finished run came to, apart from its status."""
 
 
+ResultName = Annotated[
+    str | None,
+    Field(
+        description="What the rows are called in later SQL of the same person: run_sql over such "
+        "names alone reads these results (in DuckDB's SQL) in place of the database."
+    ),
+]
+
+
 class AnswerModel(BaseModel):
     """What became of a question: rows; or a refusal; or a question back; or an error; or nothing,
     because a person decided so."""
 
     run_id: str
+    result_name: ResultName = None
     question: str | None = None
     sql: str | None = None
     parameters: dict[str, ParameterValue] | None = Field(
@@ -205,6 +215,11 @@ class ExplanationModel(BaseModel):
     engine: str | None = None
     dialect: str | None = None
     database: str | None = None
+    earlier: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        description="The earlier results that were read in place of the database: runs by name.",
+    )
+    result_name: ResultName = None
     written_at: str | None = Field(default=None, description="When it was about to run.")
     estimate: EstimateModel | None = None
     status: str
@@ -325,6 +340,7 @@ class RunModel(BaseModel):
     """One of the caller's runs. Instants are ISO 8601."""
 
     run_id: str
+    result_name: ResultName = None
     tool: str
     question: str | None
     sql: str | None

@@ -20,8 +20,8 @@ from awhile.tasks import events as ev
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from awhile.ask.answer.answerer import Answerer
     from awhile.ask.answer.script import Step
-    from awhile.ask.engines.contract import Engine
     from awhile.server.tasks import Tasks
 
 __all__ = ["add_scripts"]
@@ -44,7 +44,7 @@ Script = Annotated[
 ]
 
 
-def add_scripts(mcp: MCPServer[Any], *, tasks: Tasks, engine: Engine) -> None:
+def add_scripts(mcp: MCPServer[Any], *, tasks: Tasks, answerer: Answerer, dialect: str) -> None:
     """Add the tool to a server; what it starts are calls of ``run_sql``."""
 
     @mcp.tool(description=RUN_SCRIPT)
@@ -56,7 +56,7 @@ def add_scripts(mcp: MCPServer[Any], *, tasks: Tasks, engine: Engine) -> None:
         confirm_cost: ConfirmCost = False,
     ) -> model.ScriptModel:
         try:
-            steps = steps_of(sql, parameters, engine)
+            steps = steps_of(sql, parameters, dialect=dialect, answerer=answerer)
         except ScriptRefused as no:
             raise ToolError(f"Not run: {no}.") from no
         runs: list[model.StatementModel] = []

@@ -37,6 +37,7 @@ def answered(run_id: str, came_to: Answered, first: Page) -> CallToolResult:
     return _result(
         model.AnswerModel(
             run_id=run_id,
+            result_name=statement.result_name,
             question=statement.question,
             sql=statement.sql,
             parameters=dict(statement.parameters) or None,

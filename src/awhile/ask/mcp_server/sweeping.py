@@ -12,6 +12,7 @@ import anyio.to_thread
 if TYPE_CHECKING:
     from awhile.ask.answer.labels import Labels
     from awhile.ask.answer.statements import Statements
+    from awhile.ask.results.names import ResultNames
     from awhile.ask.results.results import Results
     from awhile.server.tasks import Tasks
 
@@ -26,23 +27,26 @@ _RUN_ID = re.compile("[0-9a-f]{32}")
 logger = logging.getLogger(__name__)
 
 
-async def sweep(tasks: Tasks, results: Results, statements: Statements, labels: Labels) -> None:
+async def sweep(
+    tasks: Tasks, results: Results, statements: Statements, labels: Labels, names: ResultNames
+) -> None:
     """Sweep now and then, until cancelled. A storage that fails is tried again next time."""
     while True:
         await anyio.sleep(SWEEP_SECONDS)
         try:
-            await sweep_once(tasks, results, statements, labels)
+            await sweep_once(tasks, results, statements, labels, names)
         except OSError as broken:
             logger.warning("Old results were not swept: %s", broken)
 
 
 async def sweep_once(
-    tasks: Tasks, results: Results, statements: Statements, labels: Labels
+    tasks: Tasks, results: Results, statements: Statements, labels: Labels, names: ResultNames
 ) -> None:
-    """Delete results, statements and labels whose task is gone, and what crashes left behind."""
+    """Delete results, statements, labels and names whose task is gone, and what crashes left."""
     known = {
         *await anyio.to_thread.run_sync(statements.run_ids),
         *await anyio.to_thread.run_sync(labels.run_ids),
+        *await anyio.to_thread.run_sync(names.run_ids),
         *await results.run_ids(),
     }
     gone = [
@@ -55,6 +59,7 @@ async def sweep_once(
         for run_id in gone:
             labels.delete(run_id)
             statements.delete(run_id)
+        names.delete(gone)
 
     await results.delete(gone)
     await anyio.to_thread.run_sync(forget)

@@ -41,7 +41,7 @@ def answer_text(answer: AnswerModel) -> str:
         return _error(answer.error, answer.sql)
     parts = [answer.reading] if answer.reading else []
     parts += [fenced(answer.sql or ""), f"{DATA_BEGINS}\n\n{_table(answer)}\n\n{DATA_ENDS}"]
-    return "\n\n".join([*parts, _count(answer)])
+    return "\n\n".join([*parts, _count(answer), *_named(answer)])
 
 
 def _question_back(answer: AnswerModel) -> str:
@@ -109,6 +109,16 @@ def _count(answer: AnswerModel) -> str:
         f"has in all is not known, and {total:,} is not the answer to how many there are. To know "
         f"that, let the database count (SELECT count(*)). {others}"
     )
+
+
+def _named(answer: AnswerModel) -> list[str]:
+    """How to go on with the rows, all of them, without asking the database again."""
+    if answer.result_name is None:
+        return []
+    return [
+        f"The rows are kept as {answer.result_name}: run_sql on such names alone, such as SELECT "
+        f"count(*) FROM {answer.result_name}, reads earlier results in place of the database."
+    ]
 
 
 def _table(answer: AnswerModel) -> str:

@@ -130,12 +130,22 @@ class Results:
         """
         opened = await self.open(run_id, view)
         async with self._workbooks:
-            source = opened.source
-            if not isinstance(source, Path):
-                source = await _stoppable(partial(self._fetched, run_id, opened))
+            source = await self._on_this_machine(run_id, opened)
             with self._cache.part(f"{run_id}.workbook") as target:
                 said = await _workbook(source, target, about)
                 return await anyio.to_thread.run_sync(partial(target.open, "rb")), said
+
+    async def local(self, run_id: str) -> Path:
+        """A result as a file of this machine's, also where it is kept elsewhere.
+
+        Raises `FileNotFoundError`.
+        """
+        return await self._on_this_machine(run_id, await self.open(run_id))
+
+    async def _on_this_machine(self, run_id: str, opened: Opened) -> Path:
+        if isinstance(opened.source, Path):
+            return opened.source
+        return await _stoppable(partial(self._fetched, run_id, opened))
 
     def _fetched(self, run_id: str, opened: Opened, stop: Stop) -> Path:
         """A copy on this machine of a result that is elsewhere."""

@@ -20,7 +20,7 @@ from awhile.ask.engines.parameters import Scalar, bound
 from awhile.ask.engines.place import place_of
 from awhile.ask.engines.words import first_word
 
-__all__ = ["check"]
+__all__ = ["check", "tables_in"]
 
 _LONGEST = 200_000
 _LONGEST_RUN = 100
@@ -112,6 +112,28 @@ def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
             name = str(node.get("function", {}).get("function_name", "")).casefold()
             if name not in _TABLE_FUNCTIONS:
                 raise QueryRefused(name, _FUNCTIONS.get(name, _UNKNOWN))
+
+
+def tables_in(sql: str) -> frozenset[str] | None:
+    """The tables that a text reads, casefolded, those of a schema as `schema.name`; None if it is
+    nothing that DuckDB can take apart."""
+    if len(sql) > _LONGEST or "\0" in sql or _longest_run(sql) > _LONGEST_RUN:
+        return None
+    try:
+        tree = json.loads(_tree(sql))
+    except RecursionError:
+        return None
+    if tree["error"]:
+        return None
+    named: set[str] = set()
+    own: set[str] = set()
+    for node in _nodes(tree["statements"]):
+        if node.get("type") == "BASE_TABLE":
+            spot, name = str(node.get("schema_name") or ""), str(node.get("table_name") or "")
+            named.add(f"{spot}.{name}".casefold() if spot else name.casefold())
+        for each in node.get("cte_map", {}).get("map", ()):
+            own.add(str(each["key"]).casefold())
+    return frozenset(named - own)
 
 
 def _longest_run(sql: str) -> int:

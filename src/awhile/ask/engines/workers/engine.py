@@ -141,6 +141,21 @@ class PooledEngine(ABC):
     ) -> QueryResult:
         """See `Engine.run`."""
         self.check(sql, parameters)
+        order = ToRun(
+            sql,
+            budget.rows,
+            budget.bytes,
+            destination,
+            budget.seconds,
+            parameters or {},
+            principal,
+        )
+        return await self.carry_out(order, report, on_stopped)
+
+    async def carry_out(
+        self, order: ToRun, report: Report, on_stopped: OnStopped | None
+    ) -> QueryResult:
+        """Run what has been checked, within its time."""
         stopped: list[tuple[HowStopped, float]] = [("never_started", 0.0)]
         read = 0
 
@@ -152,28 +167,19 @@ class PooledEngine(ABC):
             read = at.rows
             report(at)
 
-        order = ToRun(
-            sql,
-            budget.rows,
-            budget.bytes,
-            destination,
-            budget.seconds,
-            parameters or {},
-            principal,
-        )
         with anyio.CancelScope() as scope:
-            if budget.seconds is not None:
-                scope.deadline = anyio.current_time() + budget.seconds
+            if order.seconds is not None:
+                scope.deadline = anyio.current_time() + order.seconds
             try:
                 return await self._run(order, tell, note)
             except QueryError as error:
-                self._doubt(error, principal)
+                self._doubt(error, order.principal)
                 raise
             except anyio.get_cancelled_exc_class():
                 if on_stopped is not None:
                     on_stopped(*stopped[-1])
                 raise
-        raise QueryInterrupted(*stopped[-1], budget_seconds=budget.seconds or 0.0, rows=read)
+        raise QueryInterrupted(*stopped[-1], budget_seconds=order.seconds or 0.0, rows=read)
 
     def _doubt(self, error: QueryError, principal: str | None) -> None:
         """A name that is not there may be one of a schema that has changed since."""

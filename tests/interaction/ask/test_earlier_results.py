@@ -1,0 +1,113 @@
+"""A person's earlier results as tables of later SQL, beside the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from awhile.ask.engines.contract import Budget
+from awhile.ask.engines.postgres.engine import PostgresEngine
+from awhile.ask.results.names import ResultNames
+from awhile.ask.results.storage import Folder
+from awhile.errors import ToolFailed
+from checks.postgres import Cluster
+from tests.contract.engines.server import new_database
+from tests.interaction.ask.conftest import App, serving
+
+pytestmark = pytest.mark.anyio
+
+
+async def refused(app: App, sql: str) -> dict[str, Any]:
+    """The error of a text that was not run."""
+    with pytest.raises(ToolFailed) as failed:
+        await app.call("run_sql", sql=sql)
+    error = failed.value.result["structuredContent"]["error"]
+    assert error["kind"] == "QueryRefused"
+    return error
+
+
+async def test_results_have_names_by_which_later_sql_reads_them(app: App) -> None:
+    """Ours: and what was read is kept with the run, and said."""
+    orders = await app.call("ask", question="how many orders are there")
+    numbers = await app.call("run_sql", sql="SELECT range::HUGEINT AS n FROM range(3)")
+    assert (orders["result_name"], numbers["result_name"]) == ("result_1", "result_2")
+    sql = "SELECT sum(n) + :more AS s FROM result_2, Result_1"
+    checked = await app.call("check_sql", sql=sql, parameters={"more": 1})
+    assert checked["may_run"]
+    answer = await app.call("run_sql", sql=sql, parameters={"more": 1})
+    assert (answer["rows"], answer["result_name"]) == ([["4"]], "result_3")
+    assert answer["reading"] == (
+        "Over earlier results in place of the database: result_1, result_2."
+    )
+    told = await app.call("explain_run", run_id=answer["run_id"])
+    assert told["earlier"] == {"result_1": orders["run_id"], "result_2": numbers["run_id"]}
+    assert (told["engine"], told["result_name"]) == ("DuckDB", "result_3")
+    listed = {run["run_id"]: run["result_name"] for run in (await app.call("list_runs"))["runs"]}
+    assert listed[numbers["run_id"]] == "result_2"
+    text = (await app.server.call("run_sql", {"sql": "FROM result_3"})).content[0]
+    assert "kept as result_4" in text.text  # type: ignore[union-attr]
+
+
+async def test_a_part_of_the_rows_is_not_passed_off_as_the_whole(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours; field case D9: also where it is what later SQL counts."""
+    async with serving(tmp_path, warehouse, budget=Budget(rows=500)) as app:
+        await app.call("run_sql", sql="SELECT range AS n FROM range(1203)")
+        answer = await app.call("run_sql", sql="SELECT count(*) FROM result_1")
+    assert answer["rows"] == [["500"]]
+    assert "result_1 (only the first rows of more, so no total of it is one)" in answer["reading"]
+
+
+async def test_what_is_no_result_or_no_longer_one_is_said_to_be_so(app: App) -> None:
+    """Ours."""
+    nothing = await refused(app, "SELECT * FROM result_1")
+    assert "you have no results yet" in nothing["message"]
+    first = await app.call("run_sql", sql="SELECT 1 AS n")
+    await app.call("run_sql", sql="SELECT 2 AS n")
+    unknown = await refused(app, "SELECT * FROM result_7")
+    assert "your last one is result_2" in unknown["message"]
+    (app.results / f"{first['run_id']}.parquet").unlink()
+    gone = await refused(app, "SELECT * FROM result_1 JOIN result_2 USING (n)")
+    assert "result_1 is no longer kept" in gone["message"]
+    mixed = await refused(app, "SELECT * FROM result_2, orders")
+    assert "orders is not" in mixed["message"]
+    assert "run the part on the database first" in mixed["message"]
+
+
+async def test_another_persons_number_is_simply_unknown(app: App) -> None:
+    """Ours: numbers are each person's own."""
+    mine = await app.call("run_sql", sql="SELECT 1 AS n")
+    others = "f" * 32
+    names = ResultNames(Folder(app.results))
+    assert names.give("somebody else", others) == 1
+    assert names.give("somebody else", "e" * 32) == 2
+    (app.results / f"{'e' * 32}.parquet").write_bytes(
+        (app.results / f"{mine['run_id']}.parquet").read_bytes()
+    )
+    assert (await app.call("run_sql", sql="FROM result_1"))["rows"] == [["1"]]
+    error = await refused(app, "SELECT * FROM result_3")
+    assert "no result of yours is called that" in error["message"]
+
+
+@pytest.mark.postgres
+async def test_results_of_postgresql_are_joined_beside_it(
+    tmp_path: Path, postgres_cluster: Cluster
+) -> None:
+    """Ours: numbers that PostgreSQL gives as text are numbers again."""
+    urls = new_database(postgres_cluster)
+    async with serving(tmp_path, PostgresEngine(urls.reader)) as app:
+        prices = (
+            "SELECT n AS id, (n || '.10')::numeric(10, 2) AS price FROM generate_series(1, 3) n"
+        )
+        await app.call("run_sql", sql=prices)
+        script = await app.call("run_script", sql="SELECT 2 AS id; FROM result_1 SELECT max(price)")
+        handle = await app.server.resume(script["runs"][1]["run_id"])
+        top: dict[str, Any] = (await handle.result()).structured_content or {}
+        sql = "SELECT sum(price) AS total FROM result_1 JOIN result_2 USING (id)"
+        joined = await app.call("run_sql", sql=sql)
+    assert top["rows"] == [["3.10"]]
+    assert joined["rows"] == [["2.10"]]
+    assert joined["columns"] == [{"name": "total", "type": "DECIMAL(38,2)"}]
