@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from awhile.ask.results import page
+from awhile.ask.results import Page, Sort, View, page
+from awhile.ask.results.views import Stop, write_view
 from tests.contract.engines.cases import EngineCase
 from tests.contract.engines.conftest import Runner
 from tests.contract.engines.values import TYPES, VALUES
 
 pytestmark = pytest.mark.anyio
+
+
+def ordered(path: Path, by: Sort) -> Page:
+    """The first rows of a result in another order."""
+    view = path.with_name("view.part")
+    write_view(path, View(by), view, Stop())
+    return page(view, 0, 9)
 
 
 async def test_d10_d11_every_value_has_an_exact_text(case: EngineCase, runner: Runner) -> None:
@@ -44,7 +53,7 @@ async def test_d12_columns_are_positional_and_keep_their_names(
     result = await runner.run(sql)
     got = page(result.path, 0, 1)
     assert ([column.name for column in got.columns], got.rows) == (names, [row])
-    assert page(result.path, 0, 1, (0, True)).rows == [row]
+    assert ordered(result.path, Sort(0, descending=True)).rows == [row]
 
 
 async def test_d9_a_truncated_result_says_so_on_every_page(runner: Runner) -> None:
@@ -53,7 +62,7 @@ async def test_d9_a_truncated_result_says_so_on_every_page(runner: Runner) -> No
     result = await runner.run("SELECT order_id FROM orders", Budget(rows=500))
     got = page(result.path, 490, 100)
     assert (got.row_count, got.truncated, len(got.rows)) == (500, True, 10)
-    assert page(result.path, 0, 1, (0, True)).truncated
+    assert ordered(result.path, Sort(0, descending=True)).truncated
 
 
 async def test_d10_numbers_kept_as_text_are_sorted_as_numbers(
@@ -61,7 +70,7 @@ async def test_d10_numbers_kept_as_text_are_sorted_as_numbers(
 ) -> None:
     sql = "SELECT unit_price, 9007199254740990 + product_id FROM products WHERE product_id < 8"
     result = await shop.run(sql)
-    prices = [float(str(row[0])) for row in page(result.path, 0, 9, (0, False)).rows]
+    prices = [float(str(row[0])) for row in ordered(result.path, Sort(0)).rows]
     assert prices == sorted(prices)
-    ids = [int(str(row[1])) for row in page(result.path, 0, 9, (1, True)).rows]
+    ids = [int(str(row[1])) for row in ordered(result.path, Sort(1, descending=True)).rows]
     assert ids == [9007199254740990 + key for key in range(7, 0, -1)]

@@ -5,15 +5,12 @@ Source: ours. A cell of more than 20 000 characters is cut, and says in the cell
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
 from awhile.ask.results.stored import Source, Stored
 from awhile.ask.results.texts import column_name, is_binary, scratch, text_of
-from awhile.ask.results.views import Sort, Stop, View, write_view
 from awhile.ask.schema import Column
 
 __all__ = ["CELL_CHARACTERS", "Page", "page"]
@@ -40,7 +37,6 @@ def page(
     source: Source,
     offset: int,
     limit: int,
-    sort: tuple[int, bool] | None = None,
     *,
     row_count: int | None = None,
 ) -> Page:
@@ -51,11 +47,6 @@ def page(
     """
     if offset < 0 or limit < 0:
         raise ValueError(f"a page cannot begin at {offset!r} or have {limit!r} rows")
-    if sort is not None:  # for callers that do not use Results yet
-        with tempfile.TemporaryDirectory() as folder:
-            part = Path(folder, "view.part")
-            write_view(source, View(Sort(*sort)), part, Stop())
-            return page(part, offset, limit)
     with Stored.open(source) as stored, scratch() as connection:
         wanted = ", ".join(
             _shown(column_name(position), kind) for position, kind in enumerate(stored.kinds)

@@ -10,8 +10,10 @@ limits" (Microsoft).
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -31,10 +33,10 @@ _MOST_ROWS = 1_048_576
 _MOST_CHARACTERS = 32_767
 _DIGITS = 15
 _PLAIN = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
-_FIRST_DAY, _LAST_DAY = -25_508, 2_932_896
-"""1900-03-01 and 9999-12-31 in days since 1970; Excel takes 1900 for a leap year before that."""
-_EPOCH = 25_569
-_DAY_MS = 86_400_000
+_FRACTION_DIGITS = 3
+_FIRST_DAY = date(1900, 3, 1)
+"""Excel takes 1900 for a leap year."""
+_BEFORE_FIRST = date(1899, 12, 30).toordinal()
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")
 
 
@@ -77,6 +79,13 @@ def write_workbook(source: Path, target: Path, about: Mapping[str, str]) -> list
     """
     folder = spill_of(target)
     folder.mkdir(mode=0o700)
+    try:
+        return _written(source, target, about, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _written(source: Path, target: Path, about: Mapping[str, str], folder: Path) -> list[str]:
     with (
         xlsxwriter.Workbook(
             str(target), {"constant_memory": True, "tmpdir": str(folder)}
@@ -161,14 +170,14 @@ class _Writing:
             return _Column(text, self._float)
         if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
             return _Column(text, self._number)
-        if pa.types.is_date32(kind):
-            return _Column(_counted(name, f"{name} - DATE '1970-01-01'", text), self._day)
-        if pa.types.is_timestamp(kind) and kind.tz is None:
-            since = f"epoch_ns({name})" if kind.unit == "ns" else f"epoch_us({name}) || '000'"
-            return _Column(_counted(name, since, text), self._moment)
         declared = self.stored.columns[at]
+        compared = comparison(declared, kind, name)
+        if compared.as_type == "DATE":
+            return _Column(text, self._day)
+        if compared.as_type == "TIMESTAMP":
+            return _Column(text, self._moment)
         # Of a column that holds this and that, a text that looks like a number may be a text.
-        if declared.type != "ANY" and comparison(declared, kind, name).kind == "number":
+        if compared.kind == "number" and declared.type != "ANY":
             return _Column(text, self._number)
         return _Column(text, self._text)
 
@@ -195,23 +204,34 @@ class _Writing:
         else:
             self._text(at, place, text)
 
-    def _day(self, at: int, place: int, value: str) -> None:
-        days, text = _read_counted(value)
-        if days is not None and _FIRST_DAY <= days <= _LAST_DAY:
-            self._sheet.write_number(at, place, days + _EPOCH, self._format("yyyy-mm-dd"))
+    def _day(self, at: int, place: int, text: str) -> None:
+        try:
+            day = date.fromisoformat(text)
+        except ValueError:  # before Christ, after 9999, infinite; or not at all a date
+            day = date.min
+        if day >= _FIRST_DAY and day.isoformat() == text:
+            count = day.toordinal() - _BEFORE_FIRST
+            self._sheet.write_number(at, place, count, self._format("yyyy-mm-dd"))
         else:
             self._text(at, place, text)
 
-    def _moment(self, at: int, place: int, value: str) -> None:
-        nanoseconds, text = _read_counted(value)
-        ms, finer = divmod(nanoseconds or 0, 1_000_000)
-        day = ms // _DAY_MS
-        if nanoseconds is None or finer or not _FIRST_DAY <= day <= _LAST_DAY:
+    def _moment(self, at: int, place: int, text: str) -> None:
+        start, _, fraction = text.partition(".")
+        fraction = fraction.rstrip("0")
+        try:
+            moment = datetime.fromisoformat(start)
+        except ValueError:
             self._text(at, place, text)
             return
-        fraction = ".000" if ms % 1000 else ""
-        shown = self._format(f"yyyy-mm-dd hh:mm:ss{fraction}")
-        self._sheet.write_number(at, place, _Exact(_EPOCH + ms / _DAY_MS), shown)
+        exact = len(fraction) <= _FRACTION_DIGITS and moment.isoformat(" ") == start
+        if not exact or moment.date() < _FIRST_DAY:
+            self._text(at, place, text)
+            return
+        seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+        seconds += float(f"0.{fraction or 0}")
+        count = moment.toordinal() - _BEFORE_FIRST + seconds / 86_400
+        shown = self._format(f"yyyy-mm-dd hh:mm:ss{'.000' if fraction else ''}")
+        self._sheet.write_number(at, place, _Exact(count), shown)
 
     def _text(self, at: int, place: int, text: str, shown: Any = None) -> None:
         if _NOT_IN_XML.search(text):
@@ -239,16 +259,6 @@ class _Exact(float):
 
     def __format__(self, format_spec: str) -> str:
         return repr(float(self))
-
-
-def _counted(name: str, since: str, text: str) -> str:
-    """SQL for the days or nanoseconds since 1970, where there are any, and the text."""
-    return f"CASE WHEN isfinite({name}) THEN ({since})::VARCHAR ELSE '' END || ' ' || {text}"
-
-
-def _read_counted(value: str) -> tuple[int | None, str]:
-    count, _, text = value.partition(" ")
-    return (int(count) if count else None), text
 
 
 def _is_shortest(text: str) -> bool:
