@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,6 +29,8 @@ __all__ = ["TODAY", "Database", "on_duckdb", "on_postgres", "on_sqlite"]
 TODAY = date(2026, 11, 5)
 """The day every question is asked on, and which the data of the public sets is relative to."""
 _SURVEY_SECONDS = 30.0
+Rows = Mapping[str, Sequence[tuple[Any, ...]]]
+"""The rows of each table, in the order in which keys allow them to be put in."""
 
 
 class Database(Protocol):
@@ -39,6 +43,10 @@ class Database(Protocol):
         """What the SQL gives. Raises the driver's error."""
         ...
 
+    def gold(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the SQL of a gold gives, which may be written for another engine."""
+        ...
+
 
 class _Duck:
     def __init__(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
@@ -48,10 +56,13 @@ class _Duck:
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql).fetchall()
 
+    gold = rows
+
 
 class _Lite:
-    def __init__(self, connection: Any, name: str) -> None:
+    def __init__(self, connection: Any, name: str, gold: Database | None) -> None:
         self._connection = connection
+        self.gold = gold.rows if gold else self.rows
         self.schema = sqlite_describe.schema(connection, Path(name), _SURVEY_SECONDS)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -59,9 +70,15 @@ class _Lite:
 
 
 class _Postgres:
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], name: str) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[tuple[Any, ...]], name: str, gold: Database | None
+    ) -> None:
         self._connection = connection
-        self.schema = postgres_describe.schema(Server(connection), name, _SURVEY_SECONDS)
+        self.gold = gold.rows if gold else self.rows
+        server = Server(connection)
+        server.ask(b"BEGIN READ ONLY")
+        self.schema = postgres_describe.schema(server, name, _SURVEY_SECONDS)
+        server.ask(b"ROLLBACK")
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql.encode()).fetchall()
@@ -80,24 +97,58 @@ def on_duckdb(
 
 
 @contextmanager
-def on_sqlite(name: str, statements: Iterable[str]) -> Generator[Database]:
-    """A database made by `statements`, in memory."""
+def on_sqlite(
+    name: str,
+    statements: Iterable[str],
+    rows: Rows | None = None,
+    gold: Database | None = None,
+) -> Generator[Database]:
+    """A database made by `statements` and `rows` by table, in memory."""
     connection: Any = apsw.Connection(":memory:")
     try:
         for each in statements:
             connection.execute(each)
-        yield _Lite(connection, name)
+        for table, values in (rows or {}).items():
+            plain = [tuple(map(_as_in_sqlite, row)) for row in values]
+            connection.executemany(_insert(table, len(plain[0]), "?"), plain)
+        yield _Lite(connection, name, gold)
     finally:
         connection.close()
 
 
 @contextmanager
-def on_postgres(cluster: Cluster, name: str, statements: Iterable[str]) -> Generator[Database]:
-    """A new database of that name on the cluster, made by `statements`."""
+def on_postgres(
+    cluster: Cluster,
+    name: str,
+    statements: Iterable[str],
+    rows: Rows | None = None,
+    gold: Database | None = None,
+) -> Generator[Database]:
+    """A new database of that name on the cluster, made by `statements` and `rows` by table."""
     with psycopg.connect(cluster.dsn(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}".encode())
     with psycopg.connect(cluster.dsn(name), autocommit=True) as connection:
         for each in statements:
             connection.execute(each.encode())
+        with connection.cursor() as cursor:
+            for table, values in (rows or {}).items():
+                cursor.executemany(_insert(table, len(values[0]), "%s").encode(), values)
         connection.execute("ANALYZE")
-        yield _Postgres(connection, name)
+        yield _Postgres(connection, name, gold)
+
+
+def _insert(table: str, width: int, mark: str) -> str:
+    return f"INSERT INTO {table} VALUES ({', '.join([mark] * width)})"
+
+
+def _as_in_sqlite(value: Any) -> Any:
+    """As programs put dates and money into SQLite."""
+    match value:
+        case datetime():
+            return value.isoformat(sep=" ")
+        case date():
+            return value.isoformat()
+        case Decimal():
+            return float(value)
+        case _:
+            return value

@@ -7,9 +7,9 @@ from datetime import date, datetime, timedelta
 
 import duckdb
 
-__all__ = ["desk"]
+__all__ = ["DDL", "desk"]
 
-_DDL = """
+DDL = """
 create table cust (
     custid integer primary key, custname varchar not null, custcountry varchar not null,
     custtier varchar not null, signupdate date not null);
@@ -32,7 +32,7 @@ def desk() -> duckdb.DuckDBPyConnection:
     """The same rows each time; some customers have no ticket, some tickets no agent."""
     rng = random.Random(5)  # noqa: S311
     con = duckdb.connect()
-    con.execute(_DDL)
+    con.execute(DDL)
     countries = ("Sweden", "Norway", "Denmark", "Finland", "Iceland")
     customers = [
         (

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 
 import duckdb
 
-__all__ = ["hotel"]
+__all__ = ["DDL", "hotel"]
 
-_DDL = """
+DDL = """
 create table Hotel (
     HotelId integer primary key, HotelName varchar not null, City varchar not null,
     Country varchar not null, Stars integer not null);
@@ -45,7 +45,7 @@ def hotel() -> duckdb.DuckDBPyConnection:
     """The same rows each time; some guests never booked, one hotel has no booking in 2026."""
     rng = random.Random(11)  # noqa: S311
     con = duckdb.connect()
-    con.execute(_DDL)
+    con.execute(DDL)
     hotels = [
         (key, f"Hotel {name}", *_PLACES[(key * 3) % len(_PLACES)], 2 + key % 4)
         for key, name in enumerate(_NAMES, 1)

@@ -48,7 +48,7 @@ def score(asked: Question, found: Translation, database: Database) -> Scored:
         return Scored("wrong", f"error: {str(error).splitlines()[0][:100]}")
     counts: list[int] = []
     for gold in asked.gold:
-        wanted = database.rows(gold)
+        wanted = database.gold(gold)
         if same_rows(got, wanted, ordered=asked.ordered):
             return Scored("right")
         counts.append(len(wanted))

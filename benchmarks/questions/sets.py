@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
+
+import duckdb
 
 from benchmarks.questions import defog
 from benchmarks.questions.asked import DATA, read
 from benchmarks.questions.databases import on_duckdb, on_postgres, on_sqlite
+from benchmarks.questions.desk import DDL as DESK
 from benchmarks.questions.desk import desk
+from benchmarks.questions.hotel import DDL as HOTEL
 from benchmarks.questions.hotel import hotel
+from tests.contract.translators.shop import DDL as SHOP
 from tests.contract.translators.shop import shop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
     from contextlib import AbstractContextManager
 
     from benchmarks.questions.asked import Question
     from benchmarks.questions.databases import Database
     from checks.postgres import Cluster
 
-__all__ = ["GROUPS", "Asked", "Engine", "sets"]
+__all__ = ["ENGINES", "GROUPS", "Asked", "Engine", "sets"]
 
 Engine = Literal["duckdb", "sqlite", "postgres"]
+ENGINES: tuple[Engine, ...] = ("duckdb", "sqlite", "postgres")
 GROUPS = ("shop", "desk", "hotel", "public")
 
 _SHOP_VIEWS = (
@@ -55,60 +64,74 @@ class Asked:
 
 def sets(cluster: Cluster | None) -> list[Asked]:
     """Every set; those on PostgreSQL only with a cluster to load them into."""
+    engines: list[Engine] = ["duckdb", "sqlite", *(["postgres"] if cluster else [])]
     found = [
-        Asked("shop", "shop", "duckdb", False, read(DATA / "shop_development.yaml"), _shop),
-        Asked("shop", "shop, held out", "duckdb", True, read(DATA / "shop_held_out.yaml"), _shop),
-        Asked("desk", "support desk", "duckdb", False, read(DATA / "desk_development.yaml"), _desk),
         Asked(
-            "hotel", "hotels, held out", "duckdb", True, read(DATA / "hotel_held_out.yaml"), _hotel
-        ),
+            group,
+            f"{name}, held out" if held_out else name,
+            engine,
+            held_out,
+            read(DATA / f"{group}_{'held_out' if held_out else 'development'}.yaml"),
+            partial(_made, group, engine, cluster),
+        )
+        for group, name, held_out in OURS
+        for engine in engines
     ]
     for base in defog.BASES:
-        engines: list[defog.Dialect] = ["sqlite", *(["postgres"] if cluster else [])]
-        for engine in engines:
-            found.append(
-                Asked(
-                    "public",
-                    base,
-                    engine,
-                    base in defog.HELD_OUT,
-                    defog.questions(base, engine),
-                    _public(base, engine, cluster),
-                )
+        dialects: list[defog.Dialect] = ["sqlite", *(["postgres"] if cluster else [])]
+        found += [
+            Asked(
+                "public",
+                base,
+                dialect,
+                base in defog.HELD_OUT,
+                defog.questions(base, dialect),
+                partial(_public, base, dialect, cluster),
             )
+            for dialect in dialects
+        ]
     return found
 
 
 @contextmanager
-def _shop() -> Generator[Database]:
-    with on_duckdb(shop(), "shop", _SHOP_VIEWS) as database:
-        yield database
-
-
-@contextmanager
-def _desk() -> Generator[Database]:
-    with on_duckdb(desk(), "desk") as database:
-        yield database
-
-
-@contextmanager
-def _hotel() -> Generator[Database]:
-    with on_duckdb(hotel(), "hotel") as database:
-        yield database
-
-
-def _public(
-    base: str, engine: defog.Dialect, cluster: Cluster | None
-) -> Callable[[], AbstractContextManager[Database]]:
-    @contextmanager
-    def opened() -> Generator[Database]:
-        made = defog.statements(base, engine)
-        on = (
-            on_postgres(cluster, base, made)
-            if cluster and engine == "postgres"
-            else on_sqlite(base, made)
-        )
+def _made(group: str, engine: Engine, cluster: Cluster | None) -> Generator[Database]:
+    """One of our own databases; its golds are DuckDB's also where the engine is another."""
+    make, ddl, views = MAKERS[group]
+    with on_duckdb(make(), group, views) as gold:
+        if engine == "duckdb":
+            yield gold
+            return
+        tables = [each.name for each in gold.schema.tables]
+        rows = {each: gold.rows(f"select * from {each} order by all") for each in tables}
+        statements = [each for each in ddl.split(";") if each.strip()]
+        if cluster and engine == "postgres":
+            on = on_postgres(cluster, f"{group}_{secrets.token_hex(4)}", statements, rows, gold)
+        else:
+            on = on_sqlite(group, statements, rows, gold)
         with on as database:
             yield database
 
-    return opened
+
+@contextmanager
+def _public(base: str, engine: defog.Dialect, cluster: Cluster | None) -> Generator[Database]:
+    made = defog.statements(base, engine)
+    if cluster and engine == "postgres":
+        on = on_postgres(cluster, base, made)
+    else:
+        on = on_sqlite(base, made)
+    with on as database:
+        yield database
+
+
+OURS = (
+    ("shop", "shop", False),
+    ("shop", "shop", True),
+    ("desk", "support desk", False),
+    ("hotel", "hotels", True),
+)
+"""Our own sets: the group, what it is called, and whether it is held out."""
+MAKERS: dict[str, tuple[Callable[[], duckdb.DuckDBPyConnection], str, Sequence[str]]] = {
+    "shop": (shop, SHOP, _SHOP_VIEWS),
+    "desk": (desk, DESK, ()),
+    "hotel": (hotel, HOTEL, ()),
+}

@@ -169,8 +169,8 @@ class _Figures(Summing):
         """The groups of several parts, each group once."""
         tree = exp.Select().from_(self.table(parts[0]))
         for name in names:
-            cells = [exp.Column(this=self.name(name), table=self.name(part)) for part in parts]
-            tree = tree.select(self.alias(exp.Coalesce(this=cells[0], expressions=cells[1:]), name))
+            first = _first_known(self.name(name), [self.name(part) for part in parts])
+            tree = tree.select(self.alias(first, name))
         for place, part in enumerate(parts[1:], 1):
             on = [
                 exp.NullSafeEQ(

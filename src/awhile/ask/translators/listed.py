@@ -64,6 +64,8 @@ def listing(case: Case) -> Intent:
         order = Order(draft.rank.column, draft.rank.word.descending)
         limit = draft.rank.count or (DEFAULT_ROWS if target.plural else 1)
     elif isinstance(draft.sort, ColumnRef):
+        if distinct and draft.sort not in columns:
+            raise Stuck("different values can only be sorted by what is shown")
         order = Order(draft.sort, draft.descending is True)
     elif draft.descending is not None:
         if not target.columns:

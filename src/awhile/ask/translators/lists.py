@@ -36,15 +36,21 @@ class Lists(Sources):
             tree = tree.select(self.alias(self.ref(each), name))
         for test in tests:
             tree = tree.where(test)
+        order = intent.order.by if intent.order else None
+        descending = intent.order is not None and intent.order.descending
         if intent.distinct:
             tree = tree.distinct()
-            for place, _ in enumerate(intent.columns, 1):
-                tree = tree.order_by(exp.Ordered(this=exp.Literal.number(str(place)), desc=False))
-        if intent.order and isinstance(intent.order.by, ColumnRef):
+            places = list(range(1, len(intent.columns) + 1))
+            if isinstance(order, ColumnRef):
+                # Engines sort different rows only by what they show of them.
+                place = intent.columns.index(order) + 1
+                by = exp.Ordered(this=_place(place), desc=descending)
+                tree, places = tree.order_by(by), [each for each in places if each != place]
+            for each in places:
+                tree = tree.order_by(exp.Ordered(this=_place(each), desc=False))
+        elif isinstance(order, ColumnRef):
             tree = tree.order_by(
-                exp.Ordered(
-                    this=self.ref(intent.order.by), desc=intent.order.descending, nulls_first=False
-                )
+                exp.Ordered(this=self.ref(order), desc=descending, nulls_first=False)
             )
             card = self.schema.table(intent.table)
             for key in card.primary_key if card else ():
@@ -104,3 +110,7 @@ class Lists(Sources):
             tree = tree.order_by(exp.Ordered(this=self.column("pairs", f"{side}_item"), desc=False))
         tree = tree.with_("baskets", as_=baskets).with_("pairs", as_=counted)
         return tree.limit(intent.limit) if intent.limit else tree
+
+
+def _place(number: int) -> exp.Expr:
+    return exp.Literal.number(str(number))
