@@ -14,7 +14,7 @@ import pymysql
 from awhile.ask.engines.sqlalchemy.mysql.user import fit_user
 from checks.mariadb import Server
 
-__all__ = ["Urls", "asked", "asking", "new_database", "of_server", "running"]
+__all__ = ["Urls", "asked", "asking", "held", "new_database", "of_server", "running"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,21 @@ def new_database(server: Server) -> Urls:
         f"CREATE USER {user}@'%' IDENTIFIED BY '{word}'",
         fit_user(name).splitlines()[1].replace("awhile_reader", user),
     )
-    return Urls(server.url(name), f"mariadb://{user}:{word}@127.0.0.1:{server.port}/{name}", user)
+    urls = Urls(server.url(name), f"mariadb://{user}:{word}@127.0.0.1:{server.port}/{name}", user)
+    _owners[urls.reader] = urls.owner
+    return urls
+
+
+_owners: dict[str, str] = {}
+"""Of each database, by the URL of its reader."""
+
+
+@contextmanager
+def held(url: str) -> Generator[None]:
+    """`customers` is locked by its owner, so that whoever reads it waits."""
+    with asking(_owners[url]) as cursor:
+        cursor.execute("LOCK TABLES customers WRITE")
+        yield
 
 
 @contextmanager

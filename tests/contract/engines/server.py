@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +24,10 @@ class Urls:
     role: str
 
 
+_owners: dict[str, str] = {}
+"""Of each database, by the URL of its reader."""
+
+
 def new_database(cluster: Cluster) -> Urls:
     """A new, empty database, and a weak role that will be able to read all of it."""
     name = f"shop_{secrets.token_hex(4)}"
@@ -34,7 +40,17 @@ def new_database(cluster: Cluster) -> Urls:
         connection.execute(
             f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO {role}".encode()
         )
-    return Urls(owner, f"postgresql://{role}:{word}@127.0.0.1:{cluster.port}/{name}", role)
+    reader = f"postgresql://{role}:{word}@127.0.0.1:{cluster.port}/{name}"
+    _owners[reader] = owner
+    return Urls(owner, reader, role)
+
+
+@contextmanager
+def held(url: str) -> Generator[None]:
+    """`customers` is locked by its owner, so that whoever reads it waits."""
+    with psycopg.connect(_owners[url]) as connection:
+        connection.execute("LOCK TABLE customers IN ACCESS EXCLUSIVE MODE")
+        yield
 
 
 def of_server(url: str) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psutil
 
-__all__ = ["workers"]
+__all__ = ["cpu_seconds", "workers"]
 
 
 def workers() -> list[psutil.Process]:
@@ -17,3 +17,14 @@ def workers() -> list[psutil.Process]:
         except (psutil.NoSuchProcess, psutil.ZombieProcess):
             continue
     return found
+
+
+def cpu_seconds() -> float:
+    """Seconds of processor time that they have used so far."""
+    used = 0.0
+    for worker in workers():
+        try:
+            used += sum(worker.cpu_times()[:2])
+        except (psutil.NoSuchProcess, psutil.ZombieProcess):
+            continue
+    return used
