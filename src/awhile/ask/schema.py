@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Column", "ColumnKind", "ForeignKey", "Schema", "Table", "TableColumn"]
+__all__ = [
+    "Column",
+    "ColumnKind",
+    "Example",
+    "ForeignKey",
+    "NamedMeasure",
+    "Schema",
+    "Table",
+    "TableColumn",
+]
 
 ColumnKind = Literal["integer", "number", "text", "date", "timestamp", "time", "boolean", "other"]
 """What a column can be used for, across engines: the question "may I sum this?" in one word."""
@@ -74,6 +83,10 @@ class TableColumn:
     as text, sorted: every one of them when there are no more than `len(sample_values)` of them,
     otherwise some. `distinct_count` is None when it was not measured. `minimum` and `maximum` are
     text, known for dates and timestamps.
+
+    A semantic file adds the rest: `said` is what people call it, the first to be shown; a `hidden`
+    column is used for joins and else not offered; `value_words` are pairs of what people say and
+    the value they mean.
     """
 
     name: str
@@ -84,6 +97,9 @@ class TableColumn:
     distinct_count: int | None = None
     minimum: str | None = None
     maximum: str | None = None
+    said: tuple[str, ...] = ()
+    hidden: bool = False
+    value_words: tuple[tuple[str, str], ...] = ()
 
     @property
     def kind(self) -> ColumnKind:
@@ -113,6 +129,10 @@ class Table:
 
     `name` is what a FROM clause takes, unquoted; a table outside the default schema is
     `schema.name`. `primary_key` is empty when none is declared and none could be inferred.
+
+    A semantic file adds the rest: `said` is what people call a row, the first to be shown;
+    `labels` are the columns that name a row, `date` the one that its times are about; a `hidden`
+    table is used for joins and else not offered.
     """
 
     name: str
@@ -121,6 +141,10 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     row_count: int | None = None
     comment: str | None = None
+    said: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    date: str | None = None
+    hidden: bool = False
 
     def column(self, name: str) -> TableColumn | None:
         """The column of that name, upper and lower case alike, or None."""
@@ -129,11 +153,34 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedMeasure:
+    """A figure a semantic file names: `sql` over one row of `table`, taken together by `function`
+    (`sum`, `avg`, …), or, where that is None, an aggregate of its own.
+    """
+
+    name: str
+    table: str
+    sql: str
+    function: str | None = "sum"
+    said: tuple[str, ...] = ()
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with the SQL that answers it, as a person put it down or accepted it."""
+
+    question: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
 class Schema:
     """Everything a question can be asked about.
 
     `database` is a short name to show (a file's stem); `dialect` is SQLGlot's name of the
-    engine's SQL.
+    engine's SQL. `measures` and `examples` are those of the semantic file; with `from_last_day`
+    times such as "last month" are relative to the last day of the data, and not to today.
     """
 
     tables: tuple[Table, ...]
@@ -141,6 +188,9 @@ class Schema:
     dialect: str = "duckdb"
     notes: tuple[str, ...] = field(default=())
     """Sentences about what is missing from the card, for example tables that were left out."""
+    measures: tuple[NamedMeasure, ...] = ()
+    examples: tuple[Example, ...] = ()
+    from_last_day: bool = False
 
     def table(self, name: str) -> Table | None:
         """The table of that name, upper and lower case alike, or None."""
