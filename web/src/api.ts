@@ -2,7 +2,7 @@
 
 import type { ChartChoice } from './result/charts.ts'
 import type { Filter, View } from './result/view.ts'
-import type { AnswerContent, Chart, Check, Database, History, Parameters, Rows, Run, RunDetail } from './types.ts'
+import type { AnswerContent, Changes, Chart, Check, Database, History, Parameters, Rows, Run, RunDetail } from './types.ts'
 
 /** The backend said no, or could not be reached (`status` 0). */
 export class ApiError extends Error {
@@ -93,6 +93,11 @@ export function labelRun(id: string, label: LabelChange): Promise<{ run: Run }> 
   return post(`/api/runs/${encodeURIComponent(id)}/label`, label)
 }
 
+/** Deletes an ended run with its result. */
+export function deleteRun(id: string): Promise<object> {
+  return post(`/api/runs/${encodeURIComponent(id)}/delete`, {})
+}
+
 export function fetchHistory(id: string): Promise<History> {
   return request(`/api/runs/${encodeURIComponent(id)}/history`)
 }
@@ -145,4 +150,9 @@ export async function fetchCell(
     for (const _ of part.text) start += 1 // characters, of which some are two of JavaScript's
     if (start >= part.characters) return parts.join('')
   }
+}
+
+/** What changed since an earlier run of the same question. */
+export function fetchChanges(id: string, earlier: string, signal: AbortSignal): Promise<Changes> {
+  return post(`/api/runs/${encodeURIComponent(id)}/changes`, { earlier }, signal)
 }

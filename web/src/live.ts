@@ -61,6 +61,12 @@ export function adopt(run: Run): void {
   set({ ...live, runs: new Map(live.runs).set(run.id, { ...run, seenAt: Date.now() }) })
 }
 
+/** Forgets a run that this tab has deleted. */
+export function drop(id: string): void {
+  const runs = new Map(live.runs)
+  if (runs.delete(id)) set({ ...live, runs })
+}
+
 let leading = false
 
 /** Whether this tab is the one that holds the stream. */

@@ -8,10 +8,12 @@ export interface Preferences {
   supersede: 'ask' | 'stop' | 'keep'
   /** Whether to notify when something ends or asks while the page is not looked at. */
   notify: 'ask' | 'yes' | 'no'
+  /** Whether single keys do something. */
+  shortcuts: boolean
 }
 
 const KEPT_AS = 'awhile:preferences'
-const AT_FIRST: Preferences = { theme: 'system', supersede: 'ask', notify: 'ask' }
+const AT_FIRST: Preferences = { theme: 'system', supersede: 'ask', notify: 'ask', shortcuts: true }
 
 function read(): Preferences {
   try {
@@ -22,9 +24,15 @@ function read(): Preferences {
 }
 
 let preferences = read()
+showTheme()
 const listeners = new Set<() => void>()
 
+function showTheme(): void {
+  document.documentElement.dataset.theme = preferences.theme
+}
+
 function tell(): void {
+  showTheme()
   for (const listener of listeners) listener()
 }
 

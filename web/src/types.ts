@@ -246,3 +246,22 @@ export interface Chart {
   along: number[]
   amounts: number[]
 }
+
+/** One row that changed; `differences` of the amounts: after less before, exact. */
+export interface Change {
+  kind: 'changed' | 'new' | 'gone'
+  before: Cell[] | null
+  after: Cell[] | null
+  differences: Cell[]
+}
+
+export interface Changes {
+  columns: Column[]
+  /** The columns that tell what a row is about. */
+  keys: number[]
+  rows: Change[]
+  changed: number
+  new: number
+  gone: number
+  same: number
+}

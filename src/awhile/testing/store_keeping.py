@@ -285,6 +285,7 @@ class KeepsTasks(StoreCase):
         at_once = await store.append(deleted.task_id, ev.KeepChosen(keep_ms=0), AT + 6)
         assert (for_ever.expires_at_ms, at_once.expires_at_ms) == (None, AT + 5)
         assert at_once.rev > for_ever.rev > deleted.rev
+        assert [await store.get(one.task_id) for one in (pinned, deleted)] == [for_ever, at_once]
         assert await store.sweep(at_ms=AT + 10_000) == [deleted.task_id]
 
     async def test_the_number_of_a_swept_change_is_not_given_out_again(self, store: Store) -> None:

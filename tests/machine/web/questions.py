@@ -18,7 +18,8 @@ from awhile.ask.answer.statements import Statements
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.keeping import add_keeping
 from awhile.ask.mcp_server.listed import listed, outcome_of
-from awhile.ask.results.storage import Folder
+from awhile.ask.mcp_server.reading import Rows
+from awhile.ask.results import Results
 from awhile.server.http import serve_http
 
 FORM: dict[str, Any] = {
@@ -50,8 +51,9 @@ def build(store: str, go: anyio.Event, folder: Path | None = None) -> MCPServer[
     Its question waits until ``go`` is set. One that begins with "Form" or "Choice" asks back.
     """
     tasks = Tasks(store)
-    kept = Folder(folder or Path(tempfile.mkdtemp(prefix="awhile-questions-")))
-    labels = Labels(kept)
+    kept = folder or Path(tempfile.mkdtemp(prefix="awhile-questions-"))
+    results = Results.in_folder(kept)
+    labels = Labels(results.storage)
     mcp: MCPServer[Any] = MCPServer("questions", **tasks.install())
 
     @mcp.tool()
@@ -92,7 +94,14 @@ def build(store: str, go: anyio.Event, folder: Path | None = None) -> MCPServer[
             name="questions", dialect="duckdb", tables=[], examples=[], notes=[]
         )
 
-    add_keeping(mcp, tasks=tasks, tools=("ask",), statements=Statements(kept), labels=labels)
+    add_keeping(
+        mcp,
+        tasks=tasks,
+        rows=Rows(results, ("ask",)),
+        statements=Statements(results.storage),
+        labels=labels,
+        keep_seconds=None,
+    )
     return mcp
 
 

@@ -2,13 +2,15 @@ import type { FormEvent, ReactNode } from 'react'
 import { lazy, Suspense, useId, useRef, useState } from 'react'
 
 import { useDatabase } from '../database.ts'
-import type { Parameters, Result, SeenRun } from '../types.ts'
+import type { Check, Parameters, Result, SeenRun } from '../types.ts'
+import { whole as inFull } from '../words.ts'
 import { useAsk } from './ask.ts'
 import { ParameterFields } from './ParameterFields.tsx'
 import type { Field } from './parameters.ts'
 import { faultOf, fieldOf, guessedType, namesIn, valuesOf } from './parameters.ts'
 import type { EditorHandle } from './SqlEditor.tsx'
 import { whatOfTheOneBefore } from './supersede.ts'
+import { useCheck } from './useCheck.ts'
 import './asking.css'
 
 const SqlEditor = lazy(() => import('./SqlEditor.tsx'))
@@ -39,6 +41,7 @@ export function SqlForm(props: {
     names.map((name) => [name, fields.get(name) ?? { type: guessedType(sql, name, database), text: '' }]),
   )
   const faulty = [...whole.values()].some((field) => faultOf(field) !== null)
+  const check = useCheck(sql, faulty ? null : valuesOf(names, whole))
 
   const run = async (event?: FormEvent): Promise<void> => {
     event?.preventDefault()
@@ -62,7 +65,7 @@ export function SqlForm(props: {
           }}
           onRun={() => void running.current()}
           database={database}
-          mark={sql === props.sql ? (props.mark ?? null) : null}
+          mark={check?.error ?? (sql === props.sql ? (props.mark ?? null) : null)}
           handle={editor}
           autoFocus
         />
@@ -81,11 +84,23 @@ export function SqlForm(props: {
             Leave as it was
           </button>
         )}
-        <span className="dim hint">Ctrl+Enter runs it; only reading is allowed</span>
+        <span className={check?.error ? 'hint problem' : 'hint dim'} role="status">
+          {hintOf(check)}
+        </span>
       </div>
       <p id={problemId} className="problem" role="alert">
         {ask.problem}
       </p>
     </form>
   )
+}
+
+function hintOf(check: Check | undefined): string {
+  if (check?.error) {
+    const { line, column, message } = check.error
+    return `${line == null ? '' : `Line ${line}${column == null ? '' : `, column ${column}`}: `}${message}`
+  }
+  if (check?.asks_first) return 'It is expected to be expensive: you are asked before it runs'
+  if (check?.estimate) return `The database expects about ${inFull(Math.round(check.estimate.rows))} rows`
+  return 'Ctrl+Enter runs it; only reading is allowed'
 }

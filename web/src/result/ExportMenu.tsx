@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 
-import { Menu } from './Menu.tsx'
+import { Menu } from '../Menu.tsx'
 import type { View } from './view.ts'
 
 const KINDS: [string, string][] = [

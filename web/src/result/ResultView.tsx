@@ -2,11 +2,13 @@ import type { ReactNode } from 'react'
 import { lazy, Suspense, useState } from 'react'
 
 import { ApiError, fetchCell } from '../api.ts'
+import { useLive } from '../live.ts'
 import { lookAt, useSearch } from '../path.ts'
 import type { Column, Result, SeenRun } from '../types.ts'
 import { rowsInWords, whole } from '../words.ts'
 import { isNumeric } from './columns.ts'
 import { useCopying } from './copyRange.ts'
+import { earlierOf } from './earlier.ts'
 import { Filters } from './Filters.tsx'
 import { Grid } from './Grid.tsx'
 import './result.css'
@@ -23,6 +25,7 @@ import { WholeCell } from './WholeCell.tsx'
 const LONG_CELL = 40
 
 const ChartView = lazy(() => import('./ChartView.tsx'))
+const ChangesView = lazy(() => import('./ChangesView.tsx'))
 
 /** A finished run's rows, and how they are looked at, which the address tells. */
 export function ResultView(props: { run: SeenRun; result: Result }): ReactNode {
@@ -53,6 +56,8 @@ function Table(props: {
   const scroll = useScroll(count)
   const rows = useRows(run.id, result, scroll.shown, view, count)
   if (rows.matching !== matching) setMatching(rows.matching)
+  const earlier = earlierOf(run, useLive().runs.values())
+  const show = view.show === 'changes' && earlier === null ? 'table' : view.show
   const hidden = new Set(view.hidden)
   const shown = columns.map((_, index) => index).filter((index) => !hidden.has(index))
   const range = rangeOf(selection)
@@ -71,6 +76,7 @@ function Table(props: {
         run={run}
         columns={columns}
         view={view}
+        comparable={earlier !== null}
         filtering={filtering}
         onFilter={() => setFiltering(!filtering)}
         onChange={props.onChange}
@@ -79,12 +85,17 @@ function Table(props: {
       {(filtering || view.filters.length > 0) && (
         <Filters columns={columns} filters={view.filters} open={filtering} onChange={(filters) => look({ filters })} />
       )}
-      {view.show === 'chart' && (
+      {show === 'chart' && (
         <Suspense fallback={<p className="dim">Drawing…</p>}>
           <ChartView run={run} columns={columns} view={view} onChange={props.onChange} />
         </Suspense>
       )}
-      <div className="table-part" hidden={view.show === 'chart'}>
+      {show === 'changes' && earlier && (
+        <Suspense fallback={<p className="dim">Comparing…</p>}>
+          <ChangesView run={run} earlier={earlier} />
+        </Suspense>
+      )}
+      <div className="table-part" hidden={show !== 'table'}>
         {isOneNumber(result) && <p className="one-number">{result.rows?.[0]?.[0]}</p>}
         <p className="count" role="status">
           {countInWords(result, view, counted)}

@@ -1,15 +1,16 @@
 import type { ReactNode } from 'react'
 
+import { Menu } from '../Menu.tsx'
 import { Copy } from '../run/Copy.tsx'
 import type { Column, SeenRun } from '../types.ts'
 import { shownName } from './columns.ts'
 import { ExportMenu } from './ExportMenu.tsx'
-import { Menu } from './Menu.tsx'
 import type { View } from './view.ts'
 
 const WAYS: [View['show'], string][] = [
   ['table', 'Table'],
   ['chart', 'Chart'],
+  ['changes', 'What changed'],
 ]
 
 /** What can be done with a result. */
@@ -17,6 +18,8 @@ export function Toolbar(props: {
   run: SeenRun
   columns: Column[]
   view: View
+  /** Whether there is an earlier result of the same question. */
+  comparable: boolean
   filtering: boolean
   onFilter: () => void
   onChange: (some: Partial<View>) => void
@@ -27,7 +30,7 @@ export function Toolbar(props: {
   return (
     <div className="toolbar" role="toolbar" aria-label="The result">
       <span className="ways" role="group" aria-label="Show as">
-        {WAYS.map(([show, name]) => (
+        {WAYS.filter(([show]) => show !== 'changes' || props.comparable).map(([show, name]) => (
           <button
             key={show}
             type="button"

@@ -14,6 +14,7 @@ import { useLive } from '../live.ts'
 import { Reading } from './Reading.tsx'
 import { QuestionBack, RefusalPanel } from './Refusal.tsx'
 import { SqlBlock } from './SqlBlock.tsx'
+import { RunMenu } from './RunMenu.tsx'
 import { StatusLine } from './StatusLine.tsx'
 import './run.css'
 import type { Parameters, RunDetail, SeenRun } from '../types.ts'
@@ -101,7 +102,10 @@ function Heading(props: { run: SeenRun; again: Asked | null }): ReactNode {
   }
   return (
     <div className="asked">
-      <h1 className={question === null ? 'sql-title' : undefined}>{titleOf(run)}</h1>
+      <h1 className={question === null && run.title === null ? 'sql-title' : undefined}>
+        {titleOf(run)}
+        {run.title !== null && question !== null && <span className="under-title">{question}</span>}
+      </h1>
       {question !== null && (
         <button type="button" className="quiet" onClick={() => setEditing(true)}>
           Edit
@@ -112,6 +116,7 @@ function Heading(props: { run: SeenRun; again: Asked | null }): ReactNode {
           {question === null ? 'Run again' : 'Ask again'}
         </button>
       )}
+      <RunMenu run={run} />
       <p className="problem" role="alert">
         {ask.problem}
       </p>

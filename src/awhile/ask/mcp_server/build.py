@@ -19,12 +19,13 @@ from awhile.ask.engines.earlier.engine import EarlierResults
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.asking import QUERY_TOOLS, add_asking
 from awhile.ask.mcp_server.cells import add_cells
+from awhile.ask.mcp_server.changing import add_changing
 from awhile.ask.mcp_server.charting import add_charting
 from awhile.ask.mcp_server.describing import add_describing
 from awhile.ask.mcp_server.explaining import add_explaining
 from awhile.ask.mcp_server.keeping import add_keeping
 from awhile.ask.mcp_server.leaving import add_leaving
-from awhile.ask.mcp_server.listed import listed
+from awhile.ask.mcp_server.listed import found, listed
 from awhile.ask.mcp_server.outcomes import Outcomes
 from awhile.ask.mcp_server.reading import Rows, add_reading
 from awhile.ask.mcp_server.schemas import Schemas
@@ -162,6 +163,7 @@ def build_server(
     rows = Rows(results, QUERY_TOOLS)
     add_reading(mcp, tasks=tasks, rows=rows)
     add_cells(mcp, tasks=tasks, rows=rows)
+    add_changing(mcp, tasks=tasks, rows=rows)
     add_charting(mcp, tasks=tasks, rows=rows)
     add_leaving(mcp, tasks=tasks, rows=rows, statements=statements)
 
@@ -174,13 +176,13 @@ def build_server(
         ] = 0,
     ) -> model.RunsModel:
         """Your own runs, newest first, running and finished."""
-        records = await tasks.find(
-            ctx, tools=QUERY_TOOLS, after_rev=after_rev, limit=limit, detail="brief"
+        labelled = await anyio.to_thread.run_sync(labels.load_all)
+        records = await found(
+            tasks, ctx, tools=QUERY_TOOLS, after_rev=after_rev, limit=limit, labelled=labelled
         )
         came_to = await outcomes.of(records, tasks.store)
         ids = [one.task_id for one in records]
         known = await anyio.to_thread.run_sync(statements.load_all, ids)
-        labelled = await anyio.to_thread.run_sync(labels.load_all)
         return model.RunsModel(
             runs=[
                 listed(
@@ -193,6 +195,13 @@ def build_server(
             ]
         )
 
-    add_keeping(mcp, tasks=tasks, tools=QUERY_TOOLS, statements=statements, labels=labels)
+    add_keeping(
+        mcp,
+        tasks=tasks,
+        rows=rows,
+        statements=statements,
+        labels=labels,
+        keep_seconds=keep_seconds,
+    )
 
     return mcp

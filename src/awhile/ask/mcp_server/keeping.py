@@ -1,4 +1,5 @@
-"""The tools by which a person keeps runs in order: what happened to one, and what to call it."""
+"""The tools by which a person keeps runs in order: what happened to one, what to call it, that it
+stays or goes."""
 
 from __future__ import annotations
 
@@ -12,36 +13,39 @@ from pydantic import Field
 
 from awhile.ask.answer.labels import LONGEST_TITLE
 from awhile.ask.mcp_server import history, model
-from awhile.ask.mcp_server.listed import listed, outcome_of
+from awhile.ask.mcp_server.arguments import RunId
+from awhile.ask.mcp_server.listed import is_deleted, listed, outcome_of
+from awhile.ask.mcp_server.reading import NOT_YOURS
+from awhile.runtime.worker import wall_clock_ms
+from awhile.tasks.events import KeepChosen
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from awhile.ask.answer.labels import Labels
     from awhile.ask.answer.statements import Statements
+    from awhile.ask.mcp_server.reading import Rows
     from awhile.server.tasks import Tasks
     from awhile.tasks import TaskRecord
-
-RunId = Annotated[str, Field(description="One of your runs, by its id.")]
 
 
 def add_keeping(
     mcp: MCPServer[Any],
     *,
     tasks: Tasks,
-    tools: Collection[str],
+    rows: Rows,
     statements: Statements,
     labels: Labels,
+    keep_seconds: float | None,
 ) -> None:
-    """Add the tools to a server whose runs are those of ``tools``."""
+    """Add the tools to a server that keeps runs for ``keep_seconds`` after their end."""
 
     async def own(ctx: Context[Any, Any], run_id: str) -> TaskRecord:
         record = await tasks.mine(ctx, run_id)
-        if record is None or record.tool not in tools:
-            raise ToolError(
-                "There is no such run of yours. It may have expired; list_runs shows those kept."
-            )
+        if record is None or record.tool not in rows.tools or is_deleted(record):
+            raise ToolError(NOT_YOURS)
         return record
+
+    async def keep(run_id: str, keep_ms: int | None) -> TaskRecord:
+        return await tasks.store.append(run_id, KeepChosen(keep_ms=keep_ms), wall_clock_ms())
 
     @mcp.tool()
     async def label_run(
@@ -51,7 +55,9 @@ def add_keeping(
             str | None,
             Field(max_length=LONGEST_TITLE, description="What to call it; empty: its question."),
         ] = None,
-        pinned: Annotated[bool | None, Field(description="Whether it stays on top.")] = None,
+        pinned: Annotated[
+            bool | None, Field(description="Whether it stays on top, and is kept for good.")
+        ] = None,
         stop_when_left: Annotated[
             bool | None,
             Field(description="Whether a page that shows it stops it when the person leaves."),
@@ -67,11 +73,31 @@ def add_keeping(
             label = replace(label, title=title.strip() or None)
         if pinned is not None:
             label = replace(label, pinned=pinned)
+            usual_ms = None if keep_seconds is None else round(keep_seconds * 1000)
+            record = await keep(run_id, None if pinned else usual_ms)
         if stop_when_left is not None:
             label = replace(label, stop_when_left=stop_when_left)
         await anyio.to_thread.run_sync(labels.save, run_id, label)
         statement = await anyio.to_thread.run_sync(statements.load, run_id)
         return listed(record, statement, label, outcome_of(record))
+
+    @mcp.tool()
+    async def delete_run(run_id: RunId, ctx: Context[Any, Any]) -> model.DeletedModel:
+        """Delete a run that has ended, with its result, for good."""
+        record = await own(ctx, run_id)
+        if not record.status.ended:
+            raise ToolError("This run is still going on. Stop it first, then delete it.")
+
+        def forget() -> None:
+            labels.delete(run_id)
+            statements.delete(run_id)
+
+        await rows.results.delete([run_id])
+        await anyio.to_thread.run_sync(forget)
+        # Last, so that whoever is cut off in the middle finds the run and deletes it again. The
+        # task itself, which has the first rows in its result, goes at the next sweep.
+        await keep(run_id, 0)
+        return model.DeletedModel(run_id=run_id)
 
     @mcp.tool()
     async def run_history(run_id: RunId, ctx: Context[Any, Any]) -> model.HistoryModel:

@@ -8,12 +8,41 @@ from awhile.ask.mcp_server import model
 from awhile.wire.codec import write_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+
+    from mcp.server.mcpserver import Context
 
     from awhile.ask.answer.labels import Label
     from awhile.ask.answer.statements import Statement
+    from awhile.server.tasks import Tasks
     from awhile.tasks import TaskRecord
     from awhile.tasks.record import Input
+
+
+async def found(
+    tasks: Tasks,
+    ctx: Context[Any, Any],
+    *,
+    tools: Collection[str],
+    after_rev: int,
+    limit: int,
+    labelled: Mapping[str, Label],
+) -> list[TaskRecord]:
+    """The caller's runs that changed after a revision, newest first; the pinned ones of all."""
+    records = await tasks.find(ctx, tools=tools, after_rev=after_rev, limit=limit, detail="brief")
+    listed = {one.task_id: one for one in records}
+    if len(records) == limit and after_rev == 0:  # older ones are left out, but for the pinned
+        pinned = [run_id for run_id, label in labelled.items() if label.pinned]
+        for run_id in pinned:
+            record = None if run_id in listed else await tasks.mine(ctx, run_id)
+            if record is not None and record.tool in tools:
+                listed[run_id] = record
+    return [one for one in listed.values() if not is_deleted(one)]
+
+
+def is_deleted(record: TaskRecord) -> bool:
+    """Whether its owner has deleted it: it is kept for no time at all, and soon gone."""
+    return record.status.ended and record.keep_ms == 0
 
 
 def listed(
@@ -78,4 +107,4 @@ def _maybe_instant(at_ms: int | None) -> str | None:
     return None if at_ms is None else write_instant(at_ms)
 
 
-__all__ = ["listed", "outcome_of"]
+__all__ = ["found", "is_deleted", "listed", "outcome_of"]

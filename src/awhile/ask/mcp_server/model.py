@@ -251,6 +251,37 @@ class RowsModel(BaseModel):
     truncated: bool = Field(description="Whether the query had more rows than were read.")
 
 
+class ChangeModel(BaseModel):
+    """One row that changed between two results. Cells are text, exact."""
+
+    kind: Literal["changed", "new", "gone"]
+    before: list[str | None] | None
+    after: list[str | None] | None
+    differences: list[str | None] = Field(
+        description="Of each column that is an amount: after less before."
+    )
+
+
+class ChangesModel(BaseModel):
+    """What changed between two results of one question."""
+
+    columns: list[ColumnModel]
+    keys: list[int] = Field(
+        description="The columns that tell what a row is about; none: rows compared as wholes."
+    )
+    rows: list[ChangeModel] = Field(description="Those that changed, or the first of them.")
+    changed: int
+    new: int
+    gone: int
+    same: int
+
+
+class DeletedModel(BaseModel):
+    """A run that is gone, with its result."""
+
+    run_id: str
+
+
 class CellModel(BaseModel):
     """A part of a cell."""
 

@@ -59,6 +59,8 @@ class Api:
             Route("/runs/{run_id}/cancel", answered(self.cancel), methods=["POST"]),
             Route("/runs/{run_id}/answer", answered(self.answer), methods=["POST"]),
             Route("/runs/{run_id}/label", answered(self.label), methods=["POST"]),
+            Route("/runs/{run_id}/delete", answered(self.delete), methods=["POST"]),
+            Route("/runs/{run_id}/changes", answered(self.changes), methods=["POST"]),
             Route("/runs/{run_id}/history", answered(self.history), methods=["GET"]),
             Route("/runs/{run_id}/rows", answered(self.rows), methods=["POST"]),
             Route("/runs/{run_id}/cell", answered(self.cell), methods=["POST"]),
@@ -142,6 +144,22 @@ class Api:
             {name: body[name] for name in ("title", "pinned", "stop_when_left") if name in body},
         )
         return {"run": self._known(run_id)}
+
+    async def delete(self, request: Request) -> dict[str, Any]:
+        """Delete an ended run with its result."""
+        run_id = self._known(request.path_params["run_id"])["id"]
+        await read_body(request)
+        await self._follower.delete(run_id)
+        return {}
+
+    async def changes(self, request: Request) -> dict[str, Any]:
+        """What changed since an earlier run of the same question."""
+        body = await read_body(request)
+        compared = {
+            "run_id": request.path_params["run_id"],
+            "earlier_run_id": text_in(body, "earlier", longest=200),
+        }
+        return await while_connected(request, self._follower.call("result_changes", compared))
 
     async def history(self, request: Request) -> dict[str, Any]:
         """What happened to a run, step by step."""

@@ -118,6 +118,15 @@ class Follower:
         """
         self._take(await self.call("label_run", {"run_id": run_id, **said}))
 
+    async def delete(self, run_id: str) -> None:
+        """Delete an ended run and its result.
+
+        Raises:
+            RemoteError: the server refused or did not answer.
+        """
+        await self.call("delete_run", {"run_id": run_id})
+        self._board.drop(run_id)
+
     async def result(self, run_id: str) -> CallToolResult:
         """The result of a run that has ended; raises as `Handle.result` does."""
         return await (await self._handle(run_id)).result(timeout_seconds=ANSWER_SECONDS)

@@ -98,14 +98,14 @@ WITH writing AS (
     SELECT * FROM unnest(
         :n::bigint[], :ordinal::bigint[], :version::text[], :history_seq::bigint[],
         :status::text[], :status_message::text[], :last_updated_at_ms::bigint[],
-        :ended_at_ms::bigint[], :expires_at_ms::bigint[], :result::text[], :is_error::bigint[],
-        :error::text[], :lease_worker::text[], :lease_until_ms::bigint[], :generation::bigint[],
-        :attempt::bigint[], :cancel_asked_at_ms::bigint[], :cancel_reason::text[],
+        :ended_at_ms::bigint[], :keep_ms::bigint[], :expires_at_ms::bigint[], :result::text[],
+        :is_error::bigint[], :error::text[], :lease_worker::text[], :lease_until_ms::bigint[],
+        :generation::bigint[], :attempt::bigint[], :cancel_asked_at_ms::bigint[], :cancel_reason::text[],
         :stopped_at_ms::bigint[], :stopped_how::text[], :progress::text[], :steps::text[],
         :inputs::text[], :journal::text[]
     ) AS given (
         n, ordinal, version, history_seq, status, status_message, last_updated_at_ms,
-        ended_at_ms, expires_at_ms, result, is_error, error, lease_worker, lease_until_ms,
+        ended_at_ms, keep_ms, expires_at_ms, result, is_error, error, lease_worker, lease_until_ms,
         generation, attempt, cancel_asked_at_ms, cancel_reason, stopped_at_ms, stopped_how,
         progress, steps, inputs, journal
     )
@@ -115,7 +115,8 @@ WITH writing AS (
     UPDATE awhile.task SET
         history_seq = given.history_seq, status = given.status,
         status_message = given.status_message, last_updated_at_ms = given.last_updated_at_ms,
-        ended_at_ms = given.ended_at_ms, expires_at_ms = given.expires_at_ms,
+        ended_at_ms = given.ended_at_ms, keep_ms = given.keep_ms,
+        expires_at_ms = given.expires_at_ms,
         result = given.result, is_error = given.is_error, error = given.error,
         lease_worker = given.lease_worker, lease_until_ms = given.lease_until_ms,
         generation = given.generation, attempt = given.attempt,

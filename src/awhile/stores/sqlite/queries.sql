@@ -37,7 +37,7 @@ INSERT INTO task (
 UPDATE task SET
     history_seq = :history_seq, status = :status, status_message = :status_message,
     last_updated_at_ms = :last_updated_at_ms, ended_at_ms = :ended_at_ms,
-    expires_at_ms = :expires_at_ms, result = :result, is_error = :is_error, error = :error,
+    keep_ms = :keep_ms, expires_at_ms = :expires_at_ms, result = :result, is_error = :is_error, error = :error,
     lease_worker = :lease_worker, lease_until_ms = :lease_until_ms, generation = :generation,
     attempt = :attempt, cancel_asked_at_ms = :cancel_asked_at_ms, cancel_reason = :cancel_reason,
     stopped_at_ms = :stopped_at_ms, stopped_how = :stopped_how, progress = :progress,

@@ -1,0 +1,68 @@
+"""The tool that says what changed between two runs of the same question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import anyio.to_thread
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from awhile.ask.mcp_server import model, shapes
+from awhile.ask.mcp_server.arguments import RunId
+from awhile.ask.mcp_server.reading import NONE_KEPT, NoRows, Rows
+from awhile.ask.results.changes import NotComparable, changes
+
+if TYPE_CHECKING:
+    from awhile.ask.results.changes import Changes
+    from awhile.server.tasks import Tasks
+
+__all__ = ["add_changing"]
+
+
+def add_changing(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
+    """Add the tool to a server."""
+
+    @mcp.tool()
+    async def result_changes(
+        run_id: RunId,
+        earlier_run_id: Annotated[
+            str, Field(description="Another of your runs, of the same question, to compare with.")
+        ],
+        ctx: Context[Any, Any],
+    ) -> model.ChangesModel:
+        """What changed between two finished runs: rows that came, went, or have other numbers."""
+        try:
+            for one in (run_id, earlier_run_id):
+                rows.check(await tasks.mine(ctx, one))
+            before = await rows.results.open(earlier_run_id)
+            after = await rows.results.open(run_id)
+            found = await anyio.to_thread.run_sync(changes, before.source, after.source)
+        except (NoRows, NotComparable) as why:
+            raise ToolError(str(why)) from None
+        except FileNotFoundError:
+            raise ToolError(NONE_KEPT) from None
+        except OSError as broken:
+            raise ToolError(str(broken)) from None
+        return _told(found)
+
+
+def _told(found: Changes) -> model.ChangesModel:
+    return model.ChangesModel(
+        columns=shapes.columns(found.columns),
+        keys=list(found.keys),
+        rows=[
+            model.ChangeModel(
+                kind=one.kind,
+                before=None if one.before is None else list(one.before),
+                after=None if one.after is None else list(one.after),
+                differences=list(one.differences),
+            )
+            for one in found.rows
+        ],
+        changed=found.changed,
+        new=found.new,
+        gone=found.gone,
+        same=found.same,
+    )
