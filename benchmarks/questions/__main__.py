@@ -12,12 +12,13 @@ import argparse
 from contextlib import ExitStack
 from pathlib import Path
 
+import anyio
 from rich.console import Console
 
 from awhile.ask.translators.contract import QuestionBack, Sql
 from benchmarks.questions.evaluate import TRANSLATORS, Outcome, evaluate
 from benchmarks.questions.page import PAGE, table, written
-from benchmarks.questions.sets import GROUPS, Asked, sets
+from benchmarks.questions.sets import ENGINES, GROUPS, Asked, sets
 from checks.postgres import Cluster, binaries
 
 SCORES = ("right", "wrong", "asked back", "refused")
@@ -40,7 +41,7 @@ def main() -> None:
         for one in chosen:
             with one.open() as database:
                 for name in asked.translators:
-                    outcomes = evaluate(one, database, TRANSLATORS[name]())
+                    outcomes = anyio.run(evaluate, one, database, TRANSLATORS[name]())
                     results.setdefault(name, []).append((one, outcomes))
                     _show(console, one, outcomes, asked.show)
     console.print(table(results))
@@ -56,6 +57,7 @@ def _arguments() -> argparse.Namespace:
         "--translators", nargs="+", choices=tuple(TRANSLATORS), default=tuple(TRANSLATORS)
     )
     parser.add_argument("--show", nargs="+", choices=SCORES, default=(), help="each such question")
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
     parser.add_argument("--no-postgres", dest="postgres", action="store_false")
     parser.add_argument(
         "--no-held-out", dest="held_out", action="store_false", help="what one develops with alone"

@@ -38,25 +38,27 @@ class Outcome:
     milliseconds: float
 
 
-def answer(question: Question, translator: Translator, schema: Schema) -> tuple[Translation, float]:
+async def answer(
+    question: Question, translator: Translator, schema: Schema
+) -> tuple[Translation, float]:
     """What a translator says to a question after those before it, and in how many milliseconds."""
     turns: list[Turn] = []
     for earlier in question.after:
-        said = translator.translate(earlier, schema, TODAY, turns)
+        said = await translator.translate(earlier, schema, TODAY, turns)
         if isinstance(said, Sql):
             turns.append(Turn(earlier, said.sql))
     begun = time.perf_counter()
-    found = translator.translate(question.ask, schema, TODAY, turns)
+    found = await translator.translate(question.ask, schema, TODAY, turns)
     return found, (time.perf_counter() - begun) * 1000
 
 
-def evaluate(asked: Asked, database: Database, translator: Translator) -> list[Outcome]:
+async def evaluate(asked: Asked, database: Database, translator: Translator) -> list[Outcome]:
     """Every question of the set, once."""
     # What is derived from a schema is not part of a question's time.
-    translator.translate("how many", database.schema, TODAY)
+    await translator.translate("how many", database.schema, TODAY)
     outcomes: list[Outcome] = []
     for question in asked.questions:
-        found, took = answer(question, translator, database.schema)
+        found, took = await answer(question, translator, database.schema)
         outcomes.append(Outcome(question, found, score(question, found, database), took))
     return outcomes
 

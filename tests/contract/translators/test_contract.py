@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from typing import TYPE_CHECKING
 
+import anyio
 import pytest
 import sqlglot
 from hypothesis import HealthCheck, given, settings
@@ -48,6 +49,11 @@ HOSTILE = (
 )
 
 
+def said(translator: Translator, question: str, schema: Schema) -> Translation:
+    """What the translator answers."""
+    return anyio.run(translator.translate, question, schema, TODAY)
+
+
 def check_honest(
     question: str,
     found: Translation,
@@ -70,7 +76,7 @@ def check_honest(
         assert found.choices
         for choice in found.choices:
             assert choice.question != question
-            assert isinstance(translator.translate(choice.question, schema, TODAY), Sql)
+            assert isinstance(said(translator, choice.question, schema), Sql)
     else:
         assert isinstance(found, Refusal)
         assert found.text
@@ -84,7 +90,7 @@ def test_hostile_text_yields_one_select_or_no_sql_at_all(
     schema: Schema,
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = translator.translate(question, schema, TODAY)
+    found = said(translator, question, schema)
     check_honest(question, found, translator, schema, warehouse)
 
 
@@ -109,7 +115,7 @@ def test_any_row_of_known_words_yields_one_select_or_no_sql_at_all(
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
     question = " ".join(words)
-    found = translator.translate(question, schema, TODAY)
+    found = said(translator, question, schema)
     check_honest(question, found, translator, schema, warehouse)
 
 
@@ -123,14 +129,14 @@ def test_any_text_at_all_yields_one_select_or_no_sql_at_all(
     schema: Schema,
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = translator.translate(question, schema, TODAY)
+    found = said(translator, question, schema)
     check_honest(question, found, translator, schema, warehouse)
 
 
 def test_a_refusal_names_what_was_understood_what_was_not_and_what_there_is(
     translator: Translator, schema: Schema
 ) -> None:
-    found = translator.translate("revenue by colour", schema, TODAY)
+    found = said(translator, "revenue by colour", schema)
     assert isinstance(found, Refusal)
     assert found.understood == ("revenue",)
     assert found.not_understood == ("colour",)
@@ -142,7 +148,7 @@ def test_a_refusal_names_what_was_understood_what_was_not_and_what_there_is(
 def test_the_reading_tells_the_dates_and_what_was_added_up(
     translator: Translator, schema: Schema
 ) -> None:
-    found = translator.translate("sum up the last year of orders by product", schema, TODAY)
+    found = said(translator, "sum up the last year of orders by product", schema)
     assert isinstance(found, Sql)
     assert "2025-11-05 to 2026-11-05" in found.reading
     assert "quantity × unit_price" in found.reading
@@ -155,6 +161,6 @@ def test_the_reading_tells_the_dates_and_what_was_added_up(
 def test_the_reading_tells_that_cancelled_orders_are_counted(
     translator: Translator, schema: Schema
 ) -> None:
-    found = translator.translate("revenue by country", schema, TODAY)
+    found = said(translator, "revenue by country", schema)
     assert isinstance(found, Sql)
     assert "cancelled or returned are included" in found.reading

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import anyio
 import pytest
 
 from benchmarks.questions.asked import DATA, read
@@ -23,7 +24,7 @@ LEAST_RIGHT = 0.70
 @pytest.mark.parametrize("asked", DEVELOPMENT, ids=lambda each: each.name)
 def test_no_development_question_gets_a_wrong_answer(asked: Asked, translator: Translator) -> None:
     with asked.open() as database:
-        outcomes = evaluate(asked, database, translator)
+        outcomes = anyio.run(evaluate, asked, database, translator)
     wrong = [each.question.said for each in outcomes if each.scored.score == "wrong"]
     assert len(wrong) <= 3, wrong
 
@@ -33,7 +34,7 @@ def test_of_the_held_out_questions_most_are_right_and_hardly_one_is_wrong(
     asked: Asked, translator: Translator
 ) -> None:
     with asked.open() as database:
-        found = counts(evaluate(asked, database, translator))
+        found = counts(anyio.run(evaluate, asked, database, translator))
     assert found["right"] >= LEAST_RIGHT * len(asked.questions)
     assert found["wrong"] <= MOST_WRONG * len(asked.questions)
 

@@ -46,7 +46,7 @@ class Obeying:
     def __init__(self, sql: str) -> None:
         self.sql = sql
 
-    def translate(
+    async def translate(
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
     ) -> Sql:
         return Sql(self.sql, "A plot.", ())

@@ -211,9 +211,7 @@ class Answerer:
 
     async def _translated(self, text: str, principal: str | None) -> Translation:
         schema = await self._engine.describe(principal=principal)
-        return await anyio.to_thread.run_sync(
-            self._translator.translate, text, schema, self._today(), abandon_on_cancel=True
-        )
+        return await self._translator.translate(text, schema, self._today())
 
     async def _meant(
         self, back: QuestionBack, text: str, request: Request

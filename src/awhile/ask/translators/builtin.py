@@ -10,6 +10,8 @@ from copy import deepcopy
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
+
 from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.contract import Choice, Meaning, QuestionBack, Refusal, Sql
 from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
@@ -52,10 +54,18 @@ class BuiltInTranslator:
     def __init__(self) -> None:
         self._known: tuple[Schema, Lexicon, Joins, Figures] | None = None
 
-    def translate(
+    async def translate(
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
     ) -> Translation:
         """See `contract.Translator.translate`."""
+        return await anyio.to_thread.run_sync(
+            self.translate_now, question, schema, today, conversation, abandon_on_cancel=True
+        )
+
+    def translate_now(
+        self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
+    ) -> Translation:
+        """The same without an event loop: some milliseconds of this thread's time."""
         figures = self._derived(schema)[3]
         marks: list[Mark] = []
         before = self._before(conversation, schema, today)

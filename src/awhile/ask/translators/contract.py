@@ -7,6 +7,7 @@ the SQL it writes. What it cannot ground it asks about or refuses; it never gues
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice",
     "Confidence",
+    "Corrects",
     "Identified",
     "Meaning",
+    "ModelUse",
     "QuestionBack",
     "Refusal",
     "Sql",
@@ -28,8 +31,33 @@ __all__ = [
     "Turn",
 ]
 
-Confidence = Literal["grounded"]
-"""`grounded`: every word of the question was explained by the schema or the language's grammar."""
+Confidence = Literal["grounded", "unverified"]
+"""`grounded`: every word of the question was explained by the schema or the language's grammar.
+`unverified`: a model wrote it, or a repair touched it; it can run and be wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What asking a model took. `price_usd` is None where its prices are not known."""
+
+    model: str
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    price_usd: Decimal | None = None
+
+    def and_then(self, more: ModelUse) -> ModelUse:
+        """Both together."""
+        one, other = self.price_usd, more.price_usd
+        return ModelUse(
+            model=more.model,
+            requests=self.requests + more.requests,
+            input_tokens=self.input_tokens + more.input_tokens,
+            output_tokens=self.output_tokens + more.output_tokens,
+            seconds=self.seconds + more.seconds,
+            price_usd=None if one is None or other is None else one + other,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +73,16 @@ class Sql:
     """One SELECT in the dialect of the schema card, and what it computes in plain words.
 
     `reading` is a sentence or a few, complete enough to find a misunderstanding without reading
-    `sql`; it states dates as dates. `meanings` follow the order of the question.
+    `sql`; it states dates as dates. `meanings` follow the order of the question. `repairs` say what
+    was changed in a model's text, and `use` what it took to have one write it.
     """
 
     sql: str
     reading: str
     meanings: tuple[Meaning, ...]
     confidence: Confidence = "grounded"
+    repairs: tuple[str, ...] = ()
+    use: ModelUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +97,8 @@ class Choice:
 class QuestionBack:
     """The question can be read in more than one way: `text` asks which one is meant.
 
-    Every choice's question translates to `Sql` with the same translator, schema and day.
+    Every choice's question translates to `Sql` with the same translator, schema and day, where that
+    grounds what it writes.
     """
 
     text: str
@@ -105,7 +137,7 @@ class Turn:
 class Translator(Protocol):
     """Turns a question in plain language into SQL."""
 
-    def translate(
+    async def translate(
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
     ) -> Translation:
         """What the question means on this schema, with `today` for words such as "last month".
@@ -113,8 +145,28 @@ class Translator(Protocol):
         `conversation` is what was answered before it, oldest first: "only 2025" changes the last
         question. A translator that works from questions alone does not go on from an edited turn.
 
-        Never raises for any text. An `Sql` holds exactly one SELECT over tables of the card.
+        Never raises for any text, nor for a model that fails. Cancelling it ends what it began.
+
+        An `Sql` holds exactly one SELECT over tables of the card.
         """
+        ...
+
+
+@runtime_checkable
+class Corrects(Protocol):
+    """A translator that can write again what the database did not take."""
+
+    async def correct(
+        self,
+        question: str,
+        schema: Schema,
+        today: date,
+        conversation: Sequence[Turn] = (),
+        *,
+        written: Sql,
+        error: str,
+    ) -> Translation:
+        """The question once more, `written` having been refused with `error`."""
         ...
 
 

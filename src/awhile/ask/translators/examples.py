@@ -34,7 +34,7 @@ def examples(schema: Schema) -> list[str]:
     found: list[str] = []
     for question in _candidates(schema):
         if question not in found and len(found) < _ENOUGH:
-            answer = translator.translate(question, schema, _SOME_DAY)
+            answer = translator.translate_now(question, schema, _SOME_DAY)
             if isinstance(answer, Sql):
                 found.append(question)
     return found

@@ -1,0 +1,1 @@
+"""SQL that a language model wrote: asked for with the schema card, mended, and marked as such."""

@@ -1,0 +1,118 @@
+"""The part of a schema card that a model is told of, as text.
+
+Source: ours. Names and comments are whatever somebody wrote into the database: they go out on one
+line each, with nothing hidden in them. Values of rows stay here unless their column is allowed.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from awhile.ask.translators.joins import Joins
+from awhile.ask.translators.names import column_words, table_words
+from awhile.ask.translators.words import stem, tokenise
+from awhile.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from awhile.ask.schema import Schema, Table, TableColumn
+
+__all__ = ["card_of", "tables_for"]
+
+LONGEST_CARD = 12_000
+"""Characters of a card; some 4,000 tokens, which a small model still reads."""
+
+_LONGEST_COMMENT = 200
+_MOST_VALUES = 8
+_LONGEST_VALUE = 60
+_NAMED, _HELD = 3, 1
+"""What a word of the question counts in a table's name, and in a column's."""
+
+
+def card_of(
+    schema: Schema, question: str, *, may_show: Collection[str] = (), longest: int = LONGEST_CARD
+) -> str:
+    """The tables that matter to the question, as far as they fit, and the names of the others.
+
+    Args:
+        schema: the card they are taken from.
+        question: what is asked, with what was asked before it.
+        may_show: patterns (`customers.country`, `products.*`) of columns whose values may be told.
+        longest: how many characters.
+    """
+    written: list[str] = []
+    left_out: list[str] = []
+    room = longest
+    for table in tables_for(schema, question):
+        text = _table(table, may_show)
+        if len(text) > room:
+            left_out.append(visible(table.name))
+            continue
+        written.append(text)
+        room -= len(text)
+    if left_out:
+        written.append(f"-- further tables, not described here: {', '.join(left_out)[:longest]}")
+    return "\n".join(written)
+
+
+def tables_for(schema: Schema, question: str) -> Sequence[Table]:
+    """All tables, those first that the question has words of, and next what links those."""
+    words = {stem(token.text.casefold()) for token in tokenise(question)}
+    points = {table.name: _points(table, words) for table in schema.tables}
+    joins = Joins(schema)
+    found = [name for name, count in points.items() if count]
+    nearness = {
+        table.name: min((joins.near(name).get(table.name, 99) for name in found), default=99)
+        for table in schema.tables
+    }
+    return sorted(schema.tables, key=lambda one: (-points[one.name], nearness[one.name], one.name))
+
+
+def _points(table: Table, words: Collection[str]) -> int:
+    named = sum(_NAMED for word in table_words(table.name) if word in words)
+    held = {word for column in table.columns for word in column_words(column.name, table.name)}
+    return named + sum(_HELD for word in held if word in words)
+
+
+def _table(table: Table, may_show: Collection[str]) -> str:
+    about = [f"{table.row_count:,} rows"] if table.row_count is not None else []
+    about += [_comment(table.comment)] if table.comment else []
+    lines = [f"TABLE {visible(table.name)}{_aside(about)}"]
+    lines += [_column(table, column, may_show) for column in table.columns]
+    if table.primary_key:
+        lines.append(f"  PRIMARY KEY ({', '.join(map(visible, table.primary_key))})")
+    for key in table.foreign_keys:
+        here, there = (
+            ", ".join(map(visible, one)) for one in (key.columns, key.referenced_columns)
+        )
+        lines.append(f"  FOREIGN KEY ({here}) REFERENCES {visible(key.table)} ({there})")
+    return "\n".join(lines) + "\n"
+
+
+def _column(table: Table, column: TableColumn, may_show: Collection[str]) -> str:
+    about = [_comment(column.comment)] if column.comment else []
+    name = f"{table.name}.{column.name}".casefold()
+    if any(fnmatchcase(name, pattern.casefold()) for pattern in may_show):
+        if column.minimum is not None and column.maximum is not None:
+            about.append(f"from {_value(column.minimum)} to {_value(column.maximum)}")
+        if column.sample_values:
+            values = ", ".join(map(_value, column.sample_values[:_MOST_VALUES]))
+            whole = column.distinct_count is not None and column.distinct_count <= _MOST_VALUES
+            about.append(f"{'its values' if whole else 'such as'} {values}")
+    return f"  {visible(column.name)} {visible(column.type)}{_aside(about)}"
+
+
+def _aside(about: Sequence[str]) -> str:
+    return f"  -- {'; '.join(about)}" if about else ""
+
+
+def _comment(text: str) -> str:
+    one = visible(text)
+    return f'"{one if len(one) <= _LONGEST_COMMENT else one[:_LONGEST_COMMENT] + "…"}"'
+
+
+def _value(text: str) -> str:
+    one = visible(text)
+    return repr(one if len(one) <= _LONGEST_VALUE else f"{one[:_LONGEST_VALUE]}…")

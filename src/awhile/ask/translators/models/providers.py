@@ -1,0 +1,115 @@
+"""Models by name: `openai:gpt-5`, `anthropic:…`, `google:…`, `ollama:…`, or any compatible server.
+
+pydantic-ai speaks with all of them; this module only finds the key and the address. A key comes
+from the provider's own variable in the environment or from the keyring, and is never written
+anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from awhile.errors import SettingsError
+from awhile.extras import command_to_add
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+__all__ = ["COMPATIBLE", "Chosen", "chosen"]
+
+COMPATIBLE = "compatible"
+"""The provider of a server that speaks OpenAI's chat completions: llama.cpp, vLLM and others."""
+
+KEYRING_SERVICE = "awhile"
+
+_OLLAMA = "http://127.0.0.1:11434/v1"
+_NO_KEY = "none"
+"""What a server without keys is sent: OpenAI's client wants one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A model that can be asked, and the key that nothing may show."""
+
+    name: str
+    model: Model
+    key: str | None
+
+    def without_key(self, text: str) -> str:
+        """The text without the key in it, whole or as providers abridge it."""
+        if self.key and len(self.key) > 8:
+            text = text.replace(self.key, "…").replace(self.key[:8], "…")
+        return text
+
+
+def chosen(name: str, *, url: str | None = None) -> Chosen:
+    """The model of a name, `provider:model`, at a server's address where one is given.
+
+    Raises:
+        SettingsError: there is no such provider, its package or its key is missing.
+    """
+    provider, colon, model_name = name.partition(":")
+    if not colon or not model_name:
+        raise SettingsError(
+            f"{name!r} names no model. Write provider:model, as in 'anthropic:claude-sonnet-5', "
+            f"'ollama:qwen3', or '{COMPATIBLE}:any' with --model-url for a server of your own."
+        )
+    if provider == COMPATIBLE and url is None:
+        raise SettingsError(
+            f"{name!r} is a model of a server of your own; say where it is with --model-url, as in "
+            "'http://127.0.0.1:8080/v1'."
+        )
+    key = _key(provider)
+    try:
+        return Chosen(name, _model(provider, model_name, url, key), key)
+    except ImportError as missing:
+        raise SettingsError(
+            f"Models need the extra 'models', and for {provider!r} the package {missing.name!r}: "
+            f"{command_to_add('models')}"
+        ) from missing
+
+
+def _model(provider: str, model_name: str, url: str | None, key: str | None) -> Model:
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers import infer_provider, infer_provider_class
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    if provider == COMPATIBLE or (provider == "openai" and url is not None):
+        compatible = OpenAIProvider(base_url=url, api_key=key or _NO_KEY)
+        return OpenAIChatModel(model_name, provider=compatible)
+
+    def make(called: str) -> Any:
+        given: dict[str, Any] = {"api_key": key} if key else {}
+        if url or called == "ollama":
+            given["base_url"] = url or os.environ.get("OLLAMA_BASE_URL") or _OLLAMA
+        return infer_provider_class(called)(**given) if given else infer_provider(called)
+
+    try:
+        return infer_model(f"{provider}:{model_name}", make)
+    except UserError as wrong:
+        said = str(wrong).splitlines()[0]
+        raise SettingsError(
+            f"The model {provider}:{model_name} cannot be used. {said} A key can also be kept in "
+            f"the keyring, under the service {KEYRING_SERVICE!r} and the name {provider!r}."
+        ) from wrong
+    except (TypeError, ValueError) as wrong:
+        raise SettingsError(
+            f"There is no provider {provider!r} of models that can be used so ({wrong}). Write "
+            f"'openai', 'anthropic', 'google', 'ollama', or '{COMPATIBLE}' with --model-url."
+        ) from wrong
+
+
+def _key(provider: str) -> str | None:
+    """The key from the environment, or else from the keyring where there is one."""
+    if key := os.environ.get(f"{provider.upper().replace('-', '_')}_API_KEY"):
+        return key
+    with suppress(Exception):  # whatever a keyring's backend may raise, it gives no key
+        keyring: Any = import_module("keyring")  # an optional package
+        return keyring.get_password(KEYRING_SERVICE, provider)
+    return None

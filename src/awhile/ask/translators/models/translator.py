@@ -1,0 +1,211 @@
+"""The translator that asks a language model."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from decimal import Decimal
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+
+from awhile.ask.translators.contract import Choice, ModelUse, QuestionBack, Refusal, Sql
+from awhile.ask.translators.models.asking import (
+    AskedBack,
+    Cannot,
+    Wrote,
+    correction_of,
+    nearest,
+    reply_of,
+    request_of,
+)
+from awhile.ask.translators.models.cards import card_of
+from awhile.ask.translators.models.mending import Unreadable, mended
+from awhile.ask.translators.models.saying import said_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import date
+
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+
+    from awhile.ask.schema import Schema
+    from awhile.ask.translators.contract import Translation, Turn
+    from awhile.ask.translators.models.asking import Example, Said
+    from awhile.ask.translators.models.providers import Chosen
+
+__all__ = ["ModelTranslator"]
+
+SECONDS = 120.0
+"""How long one answer may take. A small model on a busy machine needs half a minute."""
+
+MOST_TOKENS = 2000
+"""Of an answer; models that think aloud before it need most of them."""
+
+
+class ModelTranslator:
+    """See `contract.Translator` and `contract.Corrects`. All it writes is `unverified`.
+
+    Args:
+        chosen: the model.
+        examples: questions of this database with SQL that somebody found right.
+        may_show: patterns of columns whose values the model may be told (`customers.country`);
+            of others it learns names, types and comments only.
+        seconds: how long one answer may take.
+        settings: further settings of every request, by pydantic-ai's names.
+    """
+
+    def __init__(
+        self,
+        chosen: Chosen,
+        *,
+        examples: Sequence[Example] = (),
+        may_show: Collection[str] = (),
+        seconds: float = SECONDS,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        self._chosen = chosen
+        self._examples = examples
+        self._may_show = may_show
+        self._seconds = seconds
+        self._settings = {"temperature": 0.0, "max_tokens": MOST_TOKENS, **(settings or {})}
+
+    @property
+    def name(self) -> str:
+        """The provider and the model."""
+        return self._chosen.name
+
+    @property
+    def version(self) -> str:
+        """Ours: a provider's model may change behind its name."""
+        return version("awhile")
+
+    async def translate(
+        self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
+    ) -> Translation:
+        """See `contract.Translator.translate`. Cancelling it ends the request to the model."""
+        system, messages = await self._request(question, schema, today, conversation)
+        return await self._answered(question, schema, system, messages)
+
+    async def correct(
+        self,
+        question: str,
+        schema: Schema,
+        today: date,
+        conversation: Sequence[Turn] = (),
+        *,
+        written: Sql,
+        error: str,
+    ) -> Translation:
+        """See `contract.Corrects.correct`."""
+        system, messages = await self._request(question, schema, today, conversation)
+        messages = [*messages, *correction_of(written.sql, error)]
+        came_to = await self._answered(question, schema, system, messages, before=written.use)
+        if not isinstance(came_to, Sql):
+            return came_to
+        again = "written again after the database did not take the first text"
+        return replace(came_to, repairs=(again, *came_to.repairs))
+
+    async def _request(
+        self, question: str, schema: Schema, today: date, conversation: Sequence[Turn]
+    ) -> tuple[str, list[Said]]:
+        about = " ".join([*(turn.question for turn in conversation), question])
+        card = await anyio.to_thread.run_sync(
+            lambda: card_of(schema, about, may_show=self._may_show)
+        )
+        return request_of(
+            question,
+            card,
+            dialect=schema.dialect,
+            today=today,
+            conversation=conversation,
+            examples=nearest(question, self._examples),
+        )
+
+    async def _answered(
+        self,
+        question: str,
+        schema: Schema,
+        system: str,
+        messages: Sequence[Said],
+        before: ModelUse | None = None,
+    ) -> Translation:
+        began = time.monotonic()
+        try:
+            with anyio.fail_after(self._seconds):
+                response = await self._asked(system, messages)
+        except TimeoutError:
+            return self._failed(schema, question, f"did not answer within {self._seconds:g} s")
+        except Exception as error:  # noqa: BLE001 - each provider's client raises its own kinds
+            said = self._chosen.without_key(f"{type(error).__name__}: {error}").splitlines()[0]
+            return self._failed(schema, question, f"could not be asked. {said}")
+        use = _use_of(self._chosen.name, response, time.monotonic() - began, before)
+        match reply_of(response.text or ""):
+            case Cannot(why):
+                return self._failed(schema, question, f"found no answer: {why}")
+            case AskedBack(text, choices):
+                return QuestionBack(text, tuple(Choice(one, one) for one in choices))
+            case Wrote(text):
+                try:
+                    found = await anyio.to_thread.run_sync(mended, text, schema)
+                except Unreadable as unreadable:
+                    why = f"wrote something that is not run: {unreadable}"
+                    return self._failed(schema, question, why)
+        return Sql(
+            sql=found.sql,
+            reading=said_of(found.tree, schema.dialect),
+            meanings=(),
+            confidence="unverified",
+            repairs=found.repairs,
+            use=use,
+        )
+
+    async def _asked(self, system: str, messages: Sequence[Said]) -> ModelResponse:
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.messages import (
+            ModelRequest,
+            ModelResponse,
+            SystemPromptPart,
+            TextPart,
+            UserPromptPart,
+        )
+        from pydantic_ai.settings import ModelSettings
+
+        sent: list[ModelMessage] = [ModelRequest(parts=[SystemPromptPart(content=system)])]
+        for who, text in messages:
+            if who == "user":
+                sent.append(ModelRequest(parts=[UserPromptPart(content=text)]))
+            else:
+                sent.append(ModelResponse(parts=[TextPart(content=text)]))
+        settings = ModelSettings(timeout=self._seconds, **self._settings)  # type: ignore[typeddict-item]
+        return await model_request(self._chosen.model, sent, model_settings=settings)
+
+    def _failed(self, schema: Schema, question: str, why: str) -> Refusal:
+        return Refusal(
+            understood=(),
+            not_understood=(question,),
+            tables=tuple(table.name for table in schema.tables),
+            measures=(),
+            text=f"The model {self._chosen.name} {why}.".replace("..", "."),
+        )
+
+
+def _use_of(
+    name: str, response: ModelResponse, seconds: float, before: ModelUse | None
+) -> ModelUse:
+    price: Decimal | None
+    try:
+        price = response.cost().total_price
+    except (LookupError, ValueError, AssertionError):  # a model without a price list: a local one
+        price = None
+    use = ModelUse(
+        model=name,
+        requests=1,
+        input_tokens=response.usage.input_tokens,
+        output_tokens=response.usage.output_tokens,
+        seconds=seconds,
+        price_usd=price,
+    )
+    return use if before is None else before.and_then(use)
