@@ -364,6 +364,20 @@ SELECT * REPLACE (upper(status) AS status) FROM orders
 SELECT COLUMNS('.*_id') FROM orders
 SELECT channel, count(*) FROM orders GROUP BY ALL
 SELECT * FROM orders PIVOT (count(*) FOR channel IN ('web', 'store'))
+PIVOT orders ON channel USING count(*) GROUP BY status
+PIVOT orders ON channel, year(ordered_at) USING count(*), max(order_id) GROUP BY status ORDER BY status LIMIT 3
+PIVOT orders ON channel || '/' || status USING count(*)
+PIVOT (SELECT * FROM orders JOIN customers USING (customer_id)) ON country USING count(*) GROUP BY channel
+PIVOT orders ON channel IN (SELECT channel FROM orders WHERE status = 'returned') USING count(*)
+FROM (PIVOT orders ON status /* ON channel; */ USING count(*) GROUP BY channel) SELECT channel
+WITH p AS (PIVOT orders ON channel USING count(*) GROUP BY status) SELECT * FROM p JOIN p AS q USING (status)
+PIVOT_WIDER products ON category USING avg(unit_price)
+UNPIVOT (SELECT product_id, unit_price FROM products) ON unit_price INTO NAME what VALUE how_much
+UNPIVOT products ON COLUMNS(* EXCLUDE (name, category)) INTO NAME what VALUE how_much
+SUMMARIZE SELECT * FROM orders WHERE channel = 'web'
+DESCRIBE SELECT 1 AS one
+SHOW ALL TABLES
+SHOW orders
 SELECT * FROM (SELECT 1 AS a, 2 AS b) UNPIVOT (v FOR k IN (a, b))
 SUMMARIZE customers
 DESCRIBE orders

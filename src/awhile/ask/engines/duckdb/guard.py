@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import duckdb
 
+from awhile.ask.engines.duckdb.pivot import as_selects
 from awhile.ask.engines.errors import QueryError, QueryRefused
 from awhile.ask.engines.parameters import Scalar, bound
 from awhile.ask.engines.place import place_of
@@ -92,8 +93,20 @@ def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
     if len(statements) > 1:
         raise QueryRefused(first_word(statements[1][1]), f"a second statement; {_ONE_SELECT}")
     kind, text = statements[0]
-    if kind != duckdb.StatementType.SELECT:
+    if kind == duckdb.StatementType.SELECT:
+        _check_select(text)
+        return
+    selects = as_selects(text) if kind == duckdb.StatementType.MULTI else []
+    if not selects:
         raise QueryRefused(first_word(text), _ONE_SELECT)
+    for select in selects:
+        found = _statements(select)
+        if [each for each, _ in found] != [duckdb.StatementType.SELECT]:
+            raise QueryRefused(first_word(text), _ONE_SELECT)
+        _check_select(select)
+
+
+def _check_select(text: str) -> None:
     try:
         tree = json.loads(_tree(text))
     except RecursionError:

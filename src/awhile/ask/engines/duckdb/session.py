@@ -17,6 +17,7 @@ from awhile.ask.engines.card import identity
 from awhile.ask.engines.contract import Column, Estimate, Scalar
 from awhile.ask.engines.duckdb import describe
 from awhile.ask.engines.duckdb.confined import Confined
+from awhile.ask.engines.duckdb.pivot import looks_up_values
 from awhile.ask.engines.duckdb.reasons import why_not_opened
 from awhile.ask.engines.duckdb.values import BEFORE, as_kept, type_name
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
@@ -162,14 +163,14 @@ class DuckDBSession(ABC):
 
     def estimate(self, order: ToEstimate) -> Estimate | None:
         """None: DuckDB has no figure of its own. But it plans the text: every name is looked up."""
-        sql = bound(order.sql, order.parameters, _mark)
+        sql = self._begun(order)
         with self._errors(sql, before=len(_EXPLAIN)):
             self.confined(_explained, self.connection, sql, dict(order.parameters) or None)
         return None
 
     def run(self, order: ToRun, running: Running) -> Fetched:
         self._highest = 0.0
-        sql = bound(order.sql, order.parameters, _mark)
+        sql = self._begun(order)
         values = dict(order.parameters) or None
         with self._errors(sql):
             rows = self.confined(_planned, self.connection, sql, values)
@@ -193,6 +194,12 @@ class DuckDBSession(ABC):
             # Ends the rest of a query whose result was cut.
             self.confined(batches.close)
             return fetched
+
+    def _begun(self, order: ToEstimate | ToRun) -> str:
+        sql = bound(order.sql, order.parameters, _mark)
+        # Such a PIVOT leaves its values behind, as a temporary type: the next query opens anew.
+        self._of_no_use = self._of_no_use or looks_up_values(sql)
+        return sql
 
     def _each(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         while (batch := self.confined(next, batches, None)) is not None:
