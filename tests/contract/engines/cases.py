@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ import pytest
 
 from awhile.ask.engines.contract import Engine
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
+from awhile.ask.engines.files.engine import FilesEngine
 from awhile.ask.engines.postgres.engine import PostgresEngine
 from awhile.ask.engines.sqlalchemy.engine import SQLAlchemyEngine
 from awhile.ask.engines.sqlite.engine import SQLiteEngine
 from checks.mariadb import Server
 from checks.postgres import Cluster
 from tests.contract.engines import mariadb, server
+from tests.contract.engines.workbooks import write_workbook
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class EngineCase:
     """One engine on a database of its own, with the same rows in every one."""
 
     name: str
-    make: Callable[[str], Engine]
+    make: Callable[..., Engine]
+    """Of a path or URL, with the options of its class."""
     database: Callable[[Path, pytest.FixtureRequest], str]
     """Makes one; the path or URL."""
     numbers: str
@@ -53,12 +57,25 @@ class EngineCase:
     """A query that takes a second or so."""
     amount_type: str = "DECIMAL(10,2)"
     """What the type of `orders.amount` is called."""
-    comments: bool = True
-    """Whether the database keeps comments on tables."""
+    comment: str | None = "One row for each order"
+    """What the card says of `orders`; None where the database keeps no comments."""
+    view_rows: int | None = None
+    """What the card says of the rows of `big_orders`: those of a view are not counted."""
+    speaks: str = ""
+    """The engine whose SQL it takes, where that is not its own name."""
+    held: Callable[[str], AbstractContextManager[object]] = nullcontext
+    """Holds the database of a path or URL, so that `slow_to_begin` waits."""
+    slow_to_begin: str = "SELECT count(*) FROM customers"
+    """A query that takes seconds before it runs, while the database is held or by itself."""
     has_median: bool = True
     """Whether its build of the database is new enough for what the translator writes there."""
     server: Listing | None = None
     """What its server says of itself; None where a query runs in a process of this machine's."""
+
+    @property
+    def dialect(self) -> str:
+        """The name under which its SQL is kept."""
+        return self.speaks or self.name
 
     @property
     def processes(self) -> bool:
@@ -68,12 +85,37 @@ class EngineCase:
     async def fingerprint(self, database: str) -> object:
         """Equal as long as the database, and what the next query finds there, are unchanged."""
         if self.server is None:
-            folder = Path(database).parent
-            return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+            return _contents(Path(database))
         return await anyio.to_thread.run_sync(self.server.state, database)
 
 
+def _contents(database: Path) -> dict[str, bytes]:
+    paths = database.rglob("*") if database.is_dir() else database.parent.iterdir()
+    return {str(path): path.read_bytes() for path in paths if path.is_file()}
+
+
 ENDLESS_NUMBERS = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < {})"
+
+
+def _doubled(times: int) -> str:
+    """A query of two of a query of two of ..., which takes time to read rather than to run."""
+    each = (
+        f"t{n} AS NOT MATERIALIZED (SELECT a.x FROM t{n - 1} a, t{n - 1} b)"
+        for n in range(1, times)
+    )
+    return f"WITH t0 AS (SELECT 1 AS x), {', '.join(each)} SELECT count(*) FROM t{times - 1}"
+
+
+def _duckdb(path: str, **options: Any) -> Engine:
+    return DuckDBEngine(Path(path), **options)
+
+
+def _sqlite(path: str, **options: Any) -> Engine:
+    return SQLiteEngine(Path(path), **options)
+
+
+def _sqlalchemy(path: str, **options: Any) -> Engine:
+    return SQLAlchemyEngine(f"sqlite:///{path}", **options)
 
 
 def _duckdb_database(folder: Path, _: pytest.FixtureRequest) -> str:
@@ -98,6 +140,24 @@ def _duckdb_database(folder: Path, _: pytest.FixtureRequest) -> str:
             """
         )
     return str(path)
+
+
+def _files_database(folder: Path, request: pytest.FixtureRequest) -> str:
+    """The same in a folder: a workbook, a Parquet file and a CSV file."""
+    path = folder / "shop"
+    path.mkdir()
+    with duckdb.connect(_duckdb_database(folder, request)) as connection:
+        connection.execute(f"COPY orders TO '{path}/orders.parquet'")
+        connection.execute(f"COPY (FROM big_orders LIMIT 100) TO '{path}/big_orders.csv'")
+        write_workbook(path / "customers.xlsx", customers=connection.sql("FROM customers"))
+    return str(path)
+
+
+def files_engine(folder: str, **options: Any) -> FilesEngine:
+    """The engine of the files in a folder, in the order in which cases list tables."""
+    names = ("customers", "products", "orders", "order_lines", "big_orders")
+    paths = [path for name in names for path in Path(folder).glob(f"{name}.*")]
+    return FilesEngine(paths, name=Path(folder).stem, **options)
 
 
 def _sqlite_database(folder: Path, _: pytest.FixtureRequest) -> str:
@@ -126,6 +186,13 @@ def _sqlite_database(folder: Path, _: pytest.FixtureRequest) -> str:
     )
     connection.close()
     return str(path)
+
+
+def _held_file(path: str) -> AbstractContextManager[object]:
+    """Somebody writes to it."""
+    connection: Any = apsw.Connection(path)
+    connection.execute("BEGIN EXCLUSIVE")
+    return closing(connection)
 
 
 def _postgres_database(_: Path, request: pytest.FixtureRequest) -> str:
@@ -180,36 +247,48 @@ _ENDLESS_SQLITE = {
     "SELECT n % 40000000, count(DISTINCT n % 1000003) FROM r GROUP BY 1",
 }
 
+_DUCKDB = EngineCase(
+    name="duckdb",
+    make=_duckdb,
+    database=_duckdb_database,
+    numbers="SELECT range AS n FROM range(300_000)",
+    endless={
+        "scan": "SELECT count(*) FROM range(100_000_000_000) WHERE hash(range) = 3",
+        "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
+        "JOIN orders c ON hash(a.order_id, b.order_id) = c.order_id",
+        "sort": "SELECT * FROM (SELECT range AS n, hash(range) AS h FROM range(400_000_000)) "
+        "ORDER BY h, n DESC",
+        "aggregate": "SELECT hash(range) % 40_000_000, count(DISTINCT hash(range, 1)) "
+        "FROM range(4_000_000_000) GROUP BY 1",
+    },
+    half_way="SELECT CAST(CASE WHEN order_id < 300000 THEN '1' ELSE 'x' END AS INT) FROM orders",
+    steady="SELECT count(*) FROM range(1_000_000) a JOIN orders b "
+    "ON a.range % 999 = order_id % 999",
+    slow_to_begin=_doubled(15),
+)
+
 CASES = [
-    EngineCase(
-        name="duckdb",
-        make=lambda path: DuckDBEngine(Path(path)),
-        database=_duckdb_database,
-        numbers="SELECT range AS n FROM range(300_000)",
-        endless={
-            "scan": "SELECT count(*) FROM range(100_000_000_000) WHERE hash(range) = 3",
-            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount "
-            "JOIN orders c ON hash(a.order_id, b.order_id) = c.order_id",
-            "sort": "SELECT * FROM (SELECT range AS n, hash(range) AS h FROM range(400_000_000)) "
-            "ORDER BY h, n DESC",
-            "aggregate": "SELECT hash(range) % 40_000_000, count(DISTINCT hash(range, 1)) "
-            "FROM range(4_000_000_000) GROUP BY 1",
-        },
-        half_way="SELECT CAST(CASE WHEN order_id < 300000 THEN '1' ELSE 'x' END AS INT) "
-        "FROM orders",
-        steady="SELECT count(*) FROM range(1_000_000) a JOIN orders b "
-        "ON a.range % 999 = order_id % 999",
+    _DUCKDB,
+    replace(
+        _DUCKDB,
+        name="files",
+        speaks="duckdb",
+        make=files_engine,
+        database=_files_database,
+        comment="the file 'orders.parquet'",
+        view_rows=100,
     ),
     EngineCase(
         name="sqlite",
-        make=lambda path: SQLiteEngine(Path(path)),
+        make=_sqlite,
         database=_sqlite_database,
         numbers=f"{ENDLESS_NUMBERS.format(299_999)} SELECT n FROM r",
         endless=_ENDLESS_SQLITE,
         half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE abs(-9223372036854775807 - 1) END "
         "FROM orders",
         steady=f"{ENDLESS_NUMBERS.format(3_000_000)} SELECT count(*) FROM r",
-        comments=False,
+        comment=None,
+        held=_held_file,
     ),
     EngineCase(
         name="postgres",
@@ -229,6 +308,7 @@ CASES = [
         steady="SELECT count(*) FROM generate_series(1, 3000000)",
         amount_type="NUMERIC(10,2)",
         server=Listing("postgres", server.of_server, server.running),
+        held=server.held,
     ),
     EngineCase(
         name="mariadb",
@@ -247,17 +327,19 @@ CASES = [
         steady="SELECT count(*) FROM orders a, customers b "
         "WHERE b.customer_id < 20 AND order_id % 999 = b.customer_id % 9",
         server=Listing("mariadb", mariadb.of_server, mariadb.running),
+        held=mariadb.held,
     ),
     EngineCase(
         name="sqlalchemy",
-        make=lambda path: SQLAlchemyEngine(f"sqlite:///{path}"),
+        make=_sqlalchemy,
         database=_sqlite_database,
         numbers=f"{ENDLESS_NUMBERS.format(299_999)} SELECT n FROM r",
         endless=_ENDLESS_SQLITE,
         half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE abs(-9223372036854775807 - 1) END "
         "FROM orders",
         steady=f"{ENDLESS_NUMBERS.format(3_000_000)} SELECT count(*) FROM r",
-        comments=False,
+        comment=None,
+        slow_to_begin=_doubled(14),
         # Python's own SQLite may be older than 3.51.
         has_median=sqlite3.sqlite_version_info >= (3, 51),
     ),

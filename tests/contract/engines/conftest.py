@@ -14,6 +14,34 @@ from awhile.ask.engines.contract import Budget, Engine, HowStopped, Progress, Qu
 from tests.contract.engines.cases import CASES, EngineCase
 from tests.contract.engines.shops import SHOPS
 
+QUICK_ON_FILES = {
+    "test_a_cancel_at_any_moment_is_never_lost",
+    "test_a_text_column_with_few_values_has_even_the_rare_one",
+    "test_a_view_is_described_without_counting_its_rows",
+    "test_closing_while_a_query_runs_is_told_to_whoever_waits",
+    "test_d13_d14_no_bypass_runs_and_nothing_is_changed_by_trying",
+    "test_d15_legitimate_reads_pass_and_run",
+    "test_d3_a_cancelled_query_leaves_the_file_readable_and_unchanged",
+    "test_d6_a_query_over_its_time_is_stopped_and_says_so",
+    "test_d8_reading_stops_at_the_row_budget",
+    "test_dates_have_their_range",
+    "test_every_question_gets_the_same_rows_from_every_engine",
+    "test_keys_that_are_not_declared_are_inferred_and_say_so",
+    "test_tables_columns_and_counts_are_there",
+}
+"""Run with every other test. Data files differ from DuckDB's own in what is read, and not in how
+a query runs, so the rest of the suite is left to `make faults` there."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before the marker is looked at
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        case = callspec and callspec.params.get("case")
+        on_files = isinstance(case, EngineCase) and case.name == "files"
+        if on_files and getattr(item, "originalname", "") not in QUICK_ON_FILES:
+            item.add_marker(pytest.mark.long)
+
 
 @pytest.fixture(
     params=[
@@ -45,7 +73,11 @@ def database(
     """The path or URL of a database; a file is this test's own."""
     if case.name not in made:
         made[case.name] = case.database(tmp_path_factory.mktemp(case.name), request)
-    return str(shutil.copy(made[case.name], tmp_path)) if case.processes else made[case.name]
+    found = Path(made[case.name]) if case.processes else None
+    if found is None:
+        return made[case.name]
+    own = tmp_path / found.name
+    return str(shutil.copytree(found, own) if found.is_dir() else shutil.copy(found, own))
 
 
 @pytest.fixture

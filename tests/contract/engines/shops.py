@@ -18,6 +18,7 @@ from checks.mariadb import Server
 from checks.postgres import Cluster
 from tests.contract.engines import mariadb
 from tests.contract.engines.server import new_database
+from tests.contract.engines.workbooks import write_workbook
 from tests.contract.translators.shop import DDL, shop
 
 __all__ = ["SHOPS"]
@@ -44,6 +45,18 @@ def _duckdb(folder: Path, _: pytest.FixtureRequest) -> str:
         connection.execute(DDL)
         for table, rows in _rows().items():
             connection.executemany(_insert(table, len(rows[0]), "?"), rows)
+    return str(path)
+
+
+def _files(folder: Path, _: pytest.FixtureRequest) -> str:
+    """Each table in another kind of file."""
+    path = folder / "shop"
+    path.mkdir()
+    with shop() as connection:
+        connection.execute(f"COPY customers TO '{path}/customers.csv' (DELIMITER ';')")
+        connection.execute(f"COPY orders TO '{path}/orders.ndjson'")
+        connection.execute(f"COPY order_lines TO '{path}/order_lines.parquet'")
+        write_workbook(path / "products.xlsx", products=connection.sql("FROM products"))
     return str(path)
 
 
@@ -104,6 +117,7 @@ def _mariadb(_: Path, request: pytest.FixtureRequest) -> str:
 
 SHOPS: dict[str, Callable[[Path, pytest.FixtureRequest], str]] = {
     "duckdb": _duckdb,
+    "files": _files,
     "sqlite": _sqlite,
     "postgres": _postgres,
     "mariadb": _mariadb,

@@ -24,7 +24,7 @@ def ordered(path: Path, by: Sort) -> Page:
 
 
 async def test_d10_d11_every_value_has_an_exact_text(case: EngineCase, runner: Runner) -> None:
-    values = VALUES[case.name]
+    values = VALUES[case.dialect]
     result = await runner.run("SELECT " + ", ".join(values))
     got = page(result.path, 0, 1)
     assert dict(zip(values, got.rows[0], strict=True)) == values
@@ -32,7 +32,7 @@ async def test_d10_d11_every_value_has_an_exact_text(case: EngineCase, runner: R
 
 
 async def test_the_declared_types_are_kept(case: EngineCase, runner: Runner) -> None:
-    sql, types = TYPES[case.name]
+    sql, types = TYPES[case.dialect]
     result = await runner.run(sql)
     assert [column.type for column in result.columns] == types
     assert page(result.path, 0, 1).columns == result.columns
