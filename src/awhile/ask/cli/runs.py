@@ -106,7 +106,11 @@ async def _tasks(effective: Effective, limit: int, as_json: bool) -> None:
     out().print(table)
 
 
-OUTCOME_WORDS: Mapping[Any, str] = {"refusal": "Not answered", "question_back": "Asks you back"}
+OUTCOME_WORDS: Mapping[Any, str] = {
+    "refusal": "Not answered",
+    "question_back": "Asks you back",
+    "not_run": "Not run",
+}
 """For runs that finished without a table; every other word is the client's."""
 
 

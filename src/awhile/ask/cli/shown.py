@@ -66,6 +66,8 @@ def show_question_back(back: Mapping[str, Any], screen: Console) -> None:
         question = choice.get("question")
         if question and question != choice["label"]:
             line.append(f"\n     {visible(question)}", style="dim")
+        if choice.get("confirm_cost"):
+            line.append("  (--confirm-cost)", style="dim")
         screen.print(line)
 
 
