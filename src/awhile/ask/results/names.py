@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import random
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from awhile.ask.results.storage import Storage, name_of
@@ -39,24 +39,27 @@ class ResultNames:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._last: dict[str, int] = {}
+        """The last number that each person is known to have, so that one list is enough."""
 
     def give(self, owner: str, run_id: str) -> int:
         """The number of this run's result; a new one where it has none."""
         person = _person(owner)
-        claims = self._claims(person)
-        for claim in claims:
-            if claim.run_id == run_id:
-                return claim.number
+        if person not in self._last:
+            self._last[person] = _last_of(self._claims(person))
         while True:
-            number = max((one.number for one in claims), default=0) + 1
-            mine = _Claim(run_id, person, number)
+            mine = _Claim(run_id, person, self._last[person] + 1)
             self._storage.write(mine.file, b"")
-            claims = self._claims(person)
-            if all(one.number != number or one.run_id == run_id for one in claims):
-                return number
+            others = [one for one in self._claims(person) if one != mine]
+            before = next((one.number for one in others if one.run_id == run_id), None)
+            self._last[person] = max(_last_of(others), self._last[person])
+            if before is None and self._last[person] < mine.number:
+                self._last[person] = mine.number
+                return mine.number
             self._storage.delete(mine.file)
+            if before is not None:
+                return before
             time.sleep(random.uniform(0, _LONGEST_PAUSE_SECONDS))  # noqa: S311 - to be apart
-            claims = self._claims(person)
 
     def find(self, owner: str, number: int) -> str | None:
         """The run whose result has that number; None if there is none, or no longer."""
@@ -65,7 +68,7 @@ class ResultNames:
 
     def highest(self, owner: str) -> int:
         """The last number that was given; 0: none was."""
-        return max((one.number for one in self._claims(_person(owner))), default=0)
+        return _last_of(self._claims(_person(owner)))
 
     def delete(self, run_ids: Collection[str]) -> None:
         """Forget the numbers of runs that are gone, but for each person's last one."""
@@ -83,14 +86,20 @@ class ResultNames:
         return [claim.run_id for claim in self._all()]
 
     def _claims(self, person: str) -> list[_Claim]:
-        return [claim for claim in self._all() if claim.owner == person]
+        return list(self._all(f".{person}-"))
 
-    def _all(self) -> Iterator[_Claim]:
+    def _all(self, part: str = "") -> Iterator[_Claim]:
         for name in self._storage.names(_SUFFIX):
+            if part not in name:
+                continue
             run_id, _, rest = name.removesuffix(_SUFFIX).partition(".")
             owner, _, number = rest.partition("-")
             if run_id.isalnum() and number.isdecimal():
                 yield _Claim(run_id, owner, int(number))
+
+
+def _last_of(claims: Iterable[_Claim]) -> int:
+    return max((one.number for one in claims), default=0)
 
 
 def _person(owner: str) -> str:
