@@ -164,3 +164,14 @@ async def test_a_row_larger_than_a_result_may_be_is_said_to_be(
     async with serving(tmp_path, warehouse, budget=Budget(bytes=1000)) as app:
         result = await app.server.call("run_sql", {"sql": "SELECT repeat('x', 100000)"})
         assert "the first one alone is larger" in result.content[0].text  # type: ignore[union-attr]
+
+
+async def test_a_query_that_waits_for_a_place_says_how_many_come_before(app: App) -> None:
+    """Ours: two run at once."""
+    handles = [await app.start("run_sql", sql=HEAVY) for _ in range(3)]
+    with anyio.fail_after(PATIENCE_SECONDS):
+        async for now in handles[2].watch():
+            if now.message == "Waiting for a place: 1st in line":
+                break
+        for handle in reversed(handles):
+            assert await handle.cancel() is CancelOutcome.CANCELLED

@@ -22,6 +22,7 @@ from awhile.ask.answer.statements import Decision, Statement, Statements
 from awhile.ask.engines.errors import EngineError
 from awhile.ask.engines.parameters import typed
 from awhile.ask.translators.contract import Identified, QuestionBack, Refusal, Sql
+from awhile.tasks.record import nth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -205,9 +206,7 @@ class Answerer:
         if self._earlier is None:
             return None
         describe = partial(self._engine.describe, principal=principal)
-        return await self._earlier.named_in(
-            sql, values, owner=principal or "", describe=describe
-        )
+        return await self._earlier.named_in(sql, values, owner=principal or "", describe=describe)
 
     async def _translated(self, text: str, principal: str | None) -> Translation:
         schema = await self._engine.describe(principal=principal)
@@ -417,10 +416,14 @@ def _labels(back: QuestionBack) -> list[str]:
 def _telling(report: Report) -> Callable[[Progress], None]:
     def tell(at: Progress) -> None:
         if at.stage == "waiting":
-            report(message="Waiting for a place")
+            report(message="Waiting for a place" + _in_line(at.before))
         elif at.stage == "running":
             report(at.percent, None if at.percent is None else 100, "Running the query")
         else:
             report(at.rows, message="Fetching rows")
 
     return tell
+
+
+def _in_line(before: int | None) -> str:
+    return "" if before is None else f": {nth(before + 1)} in line"
