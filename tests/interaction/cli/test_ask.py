@@ -123,9 +123,32 @@ def test_a_server_that_cannot_be_reached_is_named_with_the_next_step(
     assert "Traceback" not in done.stderr
 
 
-def test_json_and_csv_together_are_refused(served: Place) -> None:
+def test_one_form_at_a_time(served: Place) -> None:
     """Ours."""
-    assert served.run("ask", "how many products?", "--json", "--csv").returncode == ends.USAGE
+    for two in (("--json", "--csv"), ("--csv", "--parquet", "x.parquet")):
+        done = served.run("ask", "how many products?", *two)
+        assert (done.returncode, "take one of them" in done.stderr) == (ends.USAGE, True)
+
+
+def test_rows_become_a_file_of_the_form_that_is_asked_for(served: Place) -> None:
+    """Ours: written by the server, whole or not at all."""
+    sql = "SELECT 9007199254740993 AS id, repeat('x', 50000) AS long FROM range(3)"
+    for kind, begins in (("parquet", b"PAR1"), ("xlsx", b"PK")):
+        target = served.folder / f"rows.{kind}"
+        done = served.run("ask", "--sql", sql, f"--{kind}", str(target))
+        assert done.returncode == ends.RESULT, done.stderr
+        assert target.read_bytes().startswith(begins)
+        assert done.stdout == ""
+    assert "3 cells are cut" in done.stderr
+    assert [path.name for path in served.folder.glob(".rows*")] == []
+    done = served.run("ask", "--sql", sql, "--parquet", str(served.folder / "none" / "x.parquet"))
+    assert (done.returncode, "cannot be written" in done.stderr) == (ends.USAGE, True)
+
+
+def test_csv_has_whole_cells(served: Place) -> None:
+    """Ours; field case D10: a page of rows cuts a cell this long, a file does not."""
+    done = served.run("ask", "--sql", "SELECT repeat('x', 50000) AS long", "--csv")
+    assert done.stdout == f"long\n{'x' * 50000}\n"
 
 
 def test_tasks_lists_what_was_asked_and_attach_shows_it_again(served: Place) -> None:

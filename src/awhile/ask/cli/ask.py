@@ -14,8 +14,9 @@ import typer
 from rich.text import Text
 
 from awhile.ask.cli import shown
+from awhile.ask.cli.leaving import File, write_file
 from awhile.ask.cli.reach import found, reached
-from awhile.ask.cli.rows import write_csv, write_json
+from awhile.ask.cli.rows import write_json
 from awhile.ask.mcp_server.model import LONGEST_QUESTION, LONGEST_SQL
 from awhile.cli import ends
 from awhile.cli.answering import at_a_terminal, fill_in
@@ -35,10 +36,17 @@ if TYPE_CHECKING:
     from awhile.cli.attend import Attended
     from awhile.client import Handle
 
-Format = Literal["screen", "json", "csv"]
+Form = Literal["screen", "json"] | File
+"""How an answer is shown: to a person, to a program, or as a file of its rows."""
 
 JSON = typer.Option("--json", help="Print the whole answer, every row of it, as one JSON object.")
 CSV = typer.Option("--csv", help="Print every row as CSV, exactly as the database has it.")
+PARQUET = typer.Option(
+    "--parquet", metavar="FILE", help="Write every row to a Parquet file, exactly and typed."
+)
+XLSX = typer.Option(
+    "--xlsx", metavar="FILE", help="Write every row to an Excel workbook, which says what was cut."
+)
 
 
 def ask(
@@ -63,6 +71,8 @@ def ask(
     ] = False,
     as_json: Annotated[bool, JSON] = False,
     as_csv: Annotated[bool, CSV] = False,
+    parquet: Annotated[Path | None, PARQUET] = None,
+    xlsx: Annotated[Path | None, XLSX] = None,
     server_url: Annotated[str | None, option("server_url")] = None,
     database: Annotated[list[str] | None, option("database")] = None,
     sample: Annotated[str | None, option("sample")] = None,
@@ -91,7 +101,13 @@ def ask(
             if sql
             else ("ask", {"question": text, **confirmed})
         )
-    _run(read_settings(with_files(ctx.params)), _format(as_json, as_csv), what)
+    form = _form(as_json, as_csv, parquet, xlsx)
+    if file is not None and isinstance(form, File) and form.path is not None:
+        raise SettingsError(
+            f"--file may have several SELECTs and --{form.kind} names one file, so all but the "
+            f"last would be lost. Run it, then take each: awhile attach ID --{form.kind} FILE"
+        )
+    _run(read_settings(with_files(ctx.params)), form, what)
 
 
 def _asked(question: str | None, file: Path | None) -> str:
@@ -120,6 +136,8 @@ def attach(
     run_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a run, or its beginning.")],
     as_json: Annotated[bool, JSON] = False,
     as_csv: Annotated[bool, CSV] = False,
+    parquet: Annotated[Path | None, PARQUET] = None,
+    xlsx: Annotated[Path | None, XLSX] = None,
     server_url: Annotated[str | None, option("server_url")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
@@ -128,13 +146,22 @@ def attach(
 
     Ctrl-C does what it does for `awhile ask`.
     """
-    _run(read_settings(ctx.params), _format(as_json, as_csv), run_id)
+    _run(read_settings(ctx.params), _form(as_json, as_csv, parquet, xlsx), run_id)
 
 
-def _format(as_json: bool, as_csv: bool) -> Format:
-    if as_json and as_csv:
-        raise SettingsError("--json and --csv are both given, and only one can be printed.")
-    return "json" if as_json else "csv" if as_csv else "screen"
+def _form(as_json: bool, as_csv: bool, parquet: Path | None, xlsx: Path | None) -> Form:
+    wanted: dict[str, Form] = {}
+    if as_json:
+        wanted["--json"] = "json"
+    if as_csv:
+        wanted["--csv"] = File("csv")
+    if parquet is not None:
+        wanted["--parquet"] = File("parquet", parquet)
+    if xlsx is not None:
+        wanted["--xlsx"] = File("xlsx", xlsx)
+    if len(wanted) > 1:
+        raise SettingsError(f"{' and '.join(wanted)} are given together; take one of them.")
+    return next(iter(wanted.values())) if wanted else "screen"
 
 
 Request = tuple[str, dict[str, Any]]
@@ -151,7 +178,7 @@ class Script:
     arguments: dict[str, Any]
 
 
-def _run(effective: Effective, form: Format, what: Request | Script | str) -> None:
+def _run(effective: Effective, form: Form, what: Request | Script | str) -> None:
     """Wait for a request, a script, or a run by its id; ends the command with an exit code."""
     while True:
         end = anyio.run(_Asking(effective, form).to_the_end, what)
@@ -185,9 +212,9 @@ def _choose(choices: Choices) -> dict[str, Any] | None:
 class _Asking:
     """One request, from reaching a server to its answer."""
 
-    def __init__(self, effective: Effective, form: Format) -> None:
+    def __init__(self, effective: Effective, form: Form) -> None:
         self._effective = effective
-        self._form: Format = form
+        self._form: Form = form
         self._sent = False
         self._handle: Handle | None = None
         self._answers = at_a_terminal()
@@ -291,8 +318,8 @@ class _Asking:
                 sys.stdout.write(json.dumps(said, ensure_ascii=False, indent=2) + "\n")
             return end
         if end == ends.RESULT:
-            if self._form == "csv":
-                await write_csv(there, answer, sys.stdout)
+            if isinstance(self._form, File):
+                await write_file(there, str(answer["run_id"]), self._form)
             else:
                 shown.show_answer(answer, out())
             return end

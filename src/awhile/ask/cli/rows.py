@@ -1,4 +1,4 @@
-"""All rows of a run, for other programs: as CSV or as JSON, exact, a page in memory at a time."""
+"""All rows of a run as JSON, for other programs, a page in memory at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping
     from typing import TextIO
 
     from awhile.ask.cli.reach import Reached
@@ -34,14 +34,6 @@ async def all_rows(reached: Reached, answer: Mapping[str, Any]) -> AsyncGenerato
         offset += len(page)
 
 
-async def write_csv(reached: Reached, answer: Mapping[str, Any], file: TextIO) -> None:
-    """Every row as CSV (RFC 4180, with bare line feeds). NULL is empty, an empty text is ``""``."""
-    columns: list[dict[str, str]] = answer.get("columns") or []
-    file.write(_csv_line([column["name"] for column in columns]))
-    async for page in all_rows(reached, answer):
-        file.writelines(_csv_line(row) for row in page)
-
-
 async def write_json(reached: Reached, answer: Mapping[str, Any], file: TextIO) -> None:
     """The whole answer as one JSON object, with every row in ``rows``; cells are text or null."""
     members = {name: value for name, value in answer.items() if name != "rows"}
@@ -56,16 +48,4 @@ async def write_json(reached: Reached, answer: Mapping[str, Any], file: TextIO) 
     file.write("\n  ]\n}\n")
 
 
-def _csv_line(cells: Sequence[str | None]) -> str:
-    return ",".join(_csv_cell(cell) for cell in cells) + "\n"
-
-
-def _csv_cell(cell: str | None) -> str:
-    if cell is None:
-        return ""
-    if not cell or any(letter in cell for letter in ',"\r\n') or cell != cell.strip():
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
-
-
-__all__ = ["all_rows", "write_csv", "write_json"]
+__all__ = ["all_rows", "write_json"]

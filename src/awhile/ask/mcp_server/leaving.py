@@ -39,10 +39,7 @@ if TYPE_CHECKING:
     from awhile.ask.results.views import View
     from awhile.server.tasks import Tasks
 
-__all__ = ["NOTICE", "add_leaving"]
-
-NOTICE = "awhile-notice"
-"""The header that says, in sentences, what of the file is not all or not exact."""
+__all__ = ["add_leaving"]
 
 _KINDS = {
     "csv": "text/csv; charset=utf-8",
@@ -119,7 +116,9 @@ class _Leaving:
         head["content-length"] = str(file.seek(0, 2))
         file.seek(0)
         if said:
-            head[NOTICE] = " ".join([head[NOTICE], *said] if NOTICE in head else said)
+            head[model.NOTICE] = " ".join(
+                [head[model.NOTICE], *said] if model.NOTICE in head else said
+            )
         return await self._streamed(_parts(file), head)
 
     async def _head(self, opened: Opened, kind: str) -> dict[str, str]:
@@ -133,7 +132,7 @@ class _Leaving:
             "x-content-type-options": "nosniff",
         }
         if truncated:
-            head[NOTICE] = (
+            head[model.NOTICE] = (
                 f"The query had more rows than were read: these are of the first {whole:,}."
             )
         return head

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field
 
 from awhile.ask.charts import Aggregate, Kind
-from awhile.ask.results.comparing import Operator
+from awhile.ask.results.operators import Operator
 from awhile.ask.schema import ColumnKind
 from awhile.visible import visible, visible_lines
 
@@ -28,6 +28,9 @@ Sentence = Annotated[str, AfterValidator(visible)]
 
 Lines = Annotated[str, AfterValidator(visible_lines)]
 """The same of several lines: an engine's own words, or a comment."""
+
+NOTICE = "awhile-notice"
+"""The header of a file that says, in sentences, what of it is not all or not exact."""
 
 ParameterValue = str | int | float | bool | dict[str, str] | None
 """A value for a `:name`; an object names the type of its text."""

@@ -130,8 +130,7 @@ def _compared(
         connection.execute("SELECT change, count(*) FROM compared GROUP BY change").fetchall()
     )
     found = connection.execute(
-        "SELECT * FROM compared WHERE change <> 'same' "
-        "ORDER BY change = 'gone', place LIMIT ?",
+        "SELECT * FROM compared WHERE change <> 'same' ORDER BY change = 'gone', place LIMIT ?",
         [MOST_CHANGES],
     ).fetchall()
     return Changes(

@@ -15,12 +15,11 @@ import duckdb
 import pyarrow as pa
 
 from awhile.ask.results.numbers import order_key
+from awhile.ask.results.operators import Operator
 from awhile.ask.results.texts import text_of
 from awhile.ask.schema import Column, ColumnKind, TableColumn
 
-__all__ = ["Comparison", "Operator", "comparison"]
-
-Operator = Literal["contains", "=", "!=", "<", "<=", ">", ">=", "is null", "is not null"]
+__all__ = ["Comparison", "comparison"]
 
 _NUMBERS = re.compile(
     r"(ANY|NUM(ERIC|BER)?|DEC(IMAL)?|FIXED|(UNSIGNED )?(BIG )?U?(TINY|SMALL|MEDIUM|BIG|HUGE)?"

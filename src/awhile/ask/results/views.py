@@ -19,8 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from awhile.ask.results.cache import spill_of
-from awhile.ask.results.comparing import Comparison, Operator, comparison
+from awhile.ask.results.comparing import Comparison, comparison
 from awhile.ask.results.numbers import order_key
+from awhile.ask.results.operators import Operator
 from awhile.ask.results.stored import Source, Stored
 from awhile.ask.results.texts import column_name, scratch
 

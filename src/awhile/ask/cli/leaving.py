@@ -1,0 +1,108 @@
+"""All rows of a run as a file, which the server makes and sends part by part."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urljoin
+
+import anyio
+import httpx2
+
+from awhile.ask.mcp_server.model import NOTICE
+from awhile.cli.screen import say
+from awhile.errors import RemoteError, SettingsError, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from awhile.ask.cli.reach import Reached
+
+Kind = Literal["csv", "parquet", "xlsx"]
+
+CONNECT_SECONDS = 10.0
+WAIT_SECONDS = 600.0
+"""Between two parts: a workbook is made as a whole before its first part comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What the rows of a run become, and where; None is standard output."""
+
+    kind: Kind
+    path: Path | None = None
+
+
+async def write_file(there: Reached, run_id: str, file: File) -> None:
+    """Every row, exactly. A path shows the whole file or, if anything fails, what was there before.
+
+    Raises:
+        SettingsError: the path cannot be written.
+        RemoteError: the server refused, or broke off.
+    """
+    if file.path is None:
+        async for part in _parts(there, run_id, file.kind):
+            sys.stdout.buffer.write(part)
+        sys.stdout.buffer.flush()
+        return
+    draft = anyio.Path(file.path.with_name(f".{file.path.name}.part"))
+    try:
+        async with await draft.open("wb") as written:
+            async for part in _parts(there, run_id, file.kind):
+                await written.write(part)
+        await draft.replace(file.path)
+    except OSError as error:
+        raise SettingsError(
+            f"{str(file.path)!r} cannot be written ({error.strerror or error}), so the rows are at "
+            f"the server alone. Name another file: awhile attach {run_id} --{file.kind} FILE"
+        ) from error
+    finally:
+        with anyio.CancelScope(shield=True):
+            await draft.unlink(missing_ok=True)
+    say(f"All rows are in {str(file.path)!r}.", aside=True)
+
+
+async def _parts(there: Reached, run_id: str, kind: Kind) -> AsyncGenerator[bytes]:
+    async with _answer(there, run_id, kind) as answer:
+        if not answer.is_success:
+            raise RemoteError(await _why(answer))
+        async for part in answer.aiter_bytes():
+            yield part
+        if NOTICE in answer.headers:
+            say(answer.headers[NOTICE])
+
+
+@asynccontextmanager
+async def _answer(there: Reached, run_id: str, kind: Kind) -> AsyncGenerator[httpx2.Response]:
+    timeout = httpx2.Timeout(CONNECT_SECONDS, read=WAIT_SECONDS)
+    url = urljoin(there.url, f"results/{run_id}.{kind}")
+    try:
+        async with (
+            httpx2.AsyncClient(timeout=timeout) as http,
+            http.stream("GET", url, params={"lines": "lf"} if kind == "csv" else {}) as answer,
+        ):
+            yield answer
+    except httpx2.TransportError as broken:
+        raise Unreachable(
+            f"The server at {there.url!r} broke off while it sent the rows "
+            f"({str(broken) or type(broken).__name__}). Ask for them again: "
+            f"awhile attach {run_id} --{kind}{'' if kind == 'csv' else ' FILE'}"
+        ) from broken
+
+
+async def _why(answer: httpx2.Response) -> str:
+    try:
+        told: Any = json.loads(await answer.aread())
+        return str(told["error"]["message"])
+    except (ValueError, TypeError, KeyError):
+        return (
+            f"The server answered with HTTP {answer.status_code} and no file. An older one than "
+            "this command makes none: upgrade it, or take --json."
+        )
+
+
+__all__ = ["File", "Kind", "write_file"]
