@@ -27,12 +27,12 @@ def schema(
     card: Card,
     name: str,
     seconds: float,
-    in_words: Callable[[str], str],
+    in_words: Callable[[duckdb.Error], str],
 ) -> Schema:
     """Read the card. Statistics stop after `seconds`, which a note then says.
 
     A small text file is loaded once, and then asked; of a large one, its beginning. `in_words` says
-    what DuckDB's words about a file mean.
+    what DuckDB's error about a file means.
     """
     end = time.monotonic() + seconds
     known = {table.name: table for table in card.tables}
@@ -90,7 +90,7 @@ def _loaded(
     told: CardTable,
     each: Listed,
     seconds: float,
-    in_words: Callable[[str], str],
+    in_words: Callable[[duckdb.Error], str],
 ) -> tuple[Table, str]:
     """The table with its rows counted, and a temporary copy of it or of its beginning."""
     table = replace(each.table, row_count=None)
@@ -108,6 +108,6 @@ def _loaded(
                 raise
             return table, each.source
         except duckdb.Error as error:
-            trouble = f"{table.comment}; queries will fail: {in_words(str(error))}"
+            trouble = f"{table.comment}; queries will fail: {in_words(error)}"
             return replace(table, comment=trouble), each.source
     return replace(table, row_count=int(rows[0][0]) if told.is_small else None), copy

@@ -173,6 +173,10 @@ class _Descriptor:
         self._at = at + len(data)
         return data
 
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self._descriptor
+
     def close(self) -> None:
         """Give the descriptor back; once more does nothing."""
         if self._descriptor >= 0:

@@ -24,6 +24,8 @@ __all__ = ["look_at"]
 
 _SAMPLE_ROWS = 102_400
 _SEPARATORS = ",;\t|"
+_SEPARATOR_HINT = re.compile(rb"(?:\xef\xbb\xbf)?sep=([,;\t|])\r?\n")
+"""Excel's own first line of a file."""
 _DAY_FIRST = re.compile(r"%d([/-])%m\1%Y")
 _SHORT_YEAR = re.compile(r"%y")
 _GERMAN_SHORT_YEAR = re.compile(r"%d\.%m\.%y")
@@ -70,15 +72,7 @@ def look_at(
     Raises `duckdb.Error` for what is no such file at all.
     """
     rows = -1 if whole else _SAMPLE_ROWS
-    # With a line that has too many values or too few, no separator fits all of the lines, and the
-    # whole file is one column, or nothing. Without such lines the meaning is clear, and reading
-    # says which line it is.
-    try:
-        sniffed = _sniff(connection, location, rows)
-    except duckdb.InvalidInputException:
-        sniffed = _sniff(connection, location, rows, ignore_errors="true")
-    if len(sniffed.columns) == 1 and any(each in sniffed.columns[0][0] for each in _SEPARATORS):
-        sniffed = _sniff(connection, location, rows, ignore_errors="true")
+    sniffed = _sniffed(connection, location, rows, head)
     if sniffed.quote == "" and b'"' not in head:
         # None was needed so far; further on, a text may well be in quotes.
         sniffed = replace(sniffed, quote='"', escape='"')
@@ -88,6 +82,37 @@ def look_at(
     if not whole:
         said.append(f"types by its first {_SAMPLE_ROWS:,} rows")
     return Look(exact.columns, exact.options(), tuple(said))
+
+
+def _sniffed(
+    connection: duckdb.DuckDBPyConnection, location: str, rows: int, head: bytes
+) -> _Sniffed:
+    """What DuckDB finds, also where a line has too many values or too few.
+
+    No separator fits all of the lines then: the whole file is taken for one column, or most of it
+    for something that comes before the table. Without such lines the meaning is clear; they are
+    still read, and reading says which one it is.
+    """
+    if hint := _SEPARATOR_HINT.match(head):
+        separator = hint[1].decode()
+        return _sniff(connection, location, rows, skip="1", delim=literal(separator))
+    try:
+        sniffed = _sniff(connection, location, rows)
+    except duckdb.InvalidInputException:
+        sniffed = None
+    lines = head.count(b"\n") + (not head.endswith(b"\n"))
+    if sniffed is None or _joined(sniffed) or 2 * sniffed.skip > lines:
+        sniffed = _sniff(connection, location, rows, ignore_errors="true", skip="0")
+        if len(sniffed.columns) == 1:  # a column of texts, some of which have commas
+            absent = (each for each in _SEPARATORS if each.encode() not in head)
+            return replace(sniffed, delimiter=next(absent, "\x1f"))
+    return sniffed
+
+
+def _joined(sniffed: _Sniffed) -> bool:
+    """Whether the only column's name is what ought to be several."""
+    first = sniffed.columns[0][0]
+    return len(sniffed.columns) == 1 and any(each in first for each in _SEPARATORS)
 
 
 def _sniff(

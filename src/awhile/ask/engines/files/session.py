@@ -77,7 +77,9 @@ class FilesSession(DuckDBSession):
         try:
             return connect(self._folder / catalog.DATABASE, self._settings.limits, self._prepare)
         except duckdb.Error as error:
-            raise DatabaseNotOpened(f"the files could not be opened: {plain(error)}") from None
+            raise DatabaseNotOpened(
+                f"the files could not be opened: {plain(error).message}"
+            ) from None
 
     def has_changed(self) -> bool:
         whole = _whole_ones(self._settings.catalogs)
@@ -88,7 +90,7 @@ class FilesSession(DuckDBSession):
 
     def described(self, seconds: float) -> Schema:
         return describe.schema(
-            self.connection, self._card, self._settings.name, seconds, self._in_words
+            self.connection, self._card, self._settings.name, seconds, self._trouble
         )
 
     def run(self, order: ToRun, running: Running) -> Fetched:
@@ -100,7 +102,8 @@ class FilesSession(DuckDBSession):
 
     def said(self, error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
         told = super().said(error, sql, before)
-        if (why := self._files.trouble or self._files.changed()) is not None:
+        why, self._files.trouble = self._files.trouble or self._files.changed(), None
+        if why is not None:
             return QueryError(why)
         location = troubles.file_of(told.message)
         if location is None:
@@ -113,6 +116,9 @@ class FilesSession(DuckDBSession):
                 "file is looked at by then, so that the column becomes text"
             )
         return QueryError(message)
+
+    def _trouble(self, error: duckdb.Error) -> str:
+        return self._in_words(plain(error).message)
 
     def _in_words(self, message: str) -> str:
         return troubles.in_words(message, self._card.entries)
