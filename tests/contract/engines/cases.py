@@ -55,6 +55,8 @@ class EngineCase:
     """A query that fails after many rows."""
     steady: str
     """A query that takes a second or so."""
+    session: str
+    """A query about what a query before it could have left in the session."""
     amount_type: str = "DECIMAL(10,2)"
     """What the type of `orders.amount` is called."""
     comment: str | None = "One row for each order"
@@ -262,6 +264,11 @@ _DUCKDB = EngineCase(
         "FROM range(4_000_000_000) GROUP BY 1",
     },
     half_way="SELECT CAST(CASE WHEN order_id < 300000 THEN '1' ELSE 'x' END AS INT) FROM orders",
+    session="SELECT current_database(), current_schema(), getvariable('x'), "
+    "(SELECT count(*) FROM duckdb_tables() WHERE temporary), "
+    "(SELECT count(*) FROM duckdb_views() WHERE temporary), "
+    "(SELECT count(*) FROM duckdb_functions() WHERE NOT internal), "
+    "(SELECT list(schema_name ORDER BY 1) FROM duckdb_schemas())",
     steady="SELECT count(*) FROM range(1_000_000) a JOIN orders b "
     "ON a.range % 999 = order_id % 999",
     slow_to_begin=_doubled(15),
@@ -286,6 +293,8 @@ CASES = [
         endless=_ENDLESS_SQLITE,
         half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE abs(-9223372036854775807 - 1) END "
         "FROM orders",
+        session="SELECT (SELECT group_concat(sql) FROM temp.sqlite_schema), "
+        "(SELECT group_concat(sql) FROM main.sqlite_schema), 'a' LIKE 'A'",
         steady=f"{ENDLESS_NUMBERS.format(3_000_000)} SELECT count(*) FROM r",
         comment=None,
         held=_held_file,
@@ -305,6 +314,9 @@ CASES = [
         },
         half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE 1 / (order_id - 300000) END "
         "FROM orders",
+        session="SELECT current_user, session_user, current_schemas(true)::text, "
+        "(SELECT count(*) FROM pg_class WHERE relpersistence = 't'), to_char(1e6, '9G999G999'), "
+        "timestamptz '2025-01-01 00:00:00+00' + interval '1 month'",
         steady="SELECT count(*) FROM generate_series(1, 3000000)",
         amount_type="NUMERIC(10,2)",
         server=Listing("postgres", server.of_server, server.running),
@@ -324,6 +336,7 @@ CASES = [
             "FROM orders a, orders b GROUP BY 1",
         },
         half_way="SELECT 9223372036854475807 + order_id FROM orders",
+        session="SELECT database(), 'a' || 'b', (SELECT count(*) FROM information_schema.tables)",
         steady="SELECT count(*) FROM orders a, customers b "
         "WHERE b.customer_id < 20 AND order_id % 999 = b.customer_id % 9",
         server=Listing("mariadb", mariadb.of_server, mariadb.running),
@@ -337,6 +350,7 @@ CASES = [
         endless=_ENDLESS_SQLITE,
         half_way="SELECT CASE WHEN order_id < 300000 THEN 1 ELSE abs(-9223372036854775807 - 1) END "
         "FROM orders",
+        session="SELECT group_concat(sql) FROM main.sqlite_schema",
         steady=f"{ENDLESS_NUMBERS.format(3_000_000)} SELECT count(*) FROM r",
         comment=None,
         slow_to_begin=_doubled(14),

@@ -316,3 +316,48 @@ async def test_d6_a_server_that_takes_the_connection_and_says_nothing_costs_the_
                 )
         finally:
             await engine.close()
+
+
+async def test_d13_no_function_of_the_databases_own_is_called_by_another_name(
+    urls: Urls, engine: PostgresEngine, tmp_path: Path
+) -> None:
+    """An operator, a cast and a domain's check call functions, too."""
+    execute(
+        urls.owner,
+        """
+        CREATE FUNCTION slow(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+        CREATE FUNCTION slow2(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+        CREATE OPERATOR @+@ (leftarg = int, rightarg = int, procedure = slow2);
+        CREATE DOMAIN checked AS int CHECK (slow(value) > 0);
+        CREATE DOMAIN plain AS int CHECK (value > 0);
+        CREATE TYPE pair AS (a int);
+        CREATE FUNCTION to_int(pair) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+        CREATE CAST (pair AS int) WITH FUNCTION to_int(pair)
+        """,
+    )
+    for sql, word in (
+        ("SELECT x @+@ 1 FROM t", "@+@"),
+        ("SELECT 1 WHERE 1 @+@ ANY (SELECT 1) = 1", "@+@"),
+        ("SELECT x::checked FROM t", "checked"),
+        ("SELECT CAST(ARRAY[x] AS checked[]) FROM t", "checked"),
+        ("SELECT row(1)::pair::int", "pair"),
+    ):
+        with pytest.raises(QueryRefused) as refused:
+            await rows(engine, sql, tmp_path)
+        assert refused.value.word == word
+    assert await rows(engine, "SELECT x::plain + 1 FROM t ORDER BY 1", tmp_path) == [["2"], ["3"]]
+    allowing = PostgresEngine(f"{urls.reader}?functions=slow2,slow")
+    await allowing.open()
+    assert await rows(allowing, "SELECT 5 @+@ 1", tmp_path) == [["5"]]
+    await allowing.close()
+
+
+async def test_where_everybody_has_rows_of_their_own_catalogs_of_all_names_are_refused(
+    urls: Urls, engine: PostgresEngine
+) -> None:
+    private = PostgresEngine(f"{urls.reader}?roles=principal")
+    for sql in ("SELECT relname FROM pg_class", "SELECT * FROM pg_catalog.pg_views"):
+        engine.check(sql)
+        with pytest.raises(QueryRefused, match="information_schema"):
+            private.check(sql)
+    private.check("SELECT table_name FROM information_schema.tables")

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from awhile.ask.engines.contract import Budget, Engine
-from awhile.ask.engines.errors import DatabaseNotOpened
+from awhile.ask.engines.errors import DatabaseNotOpened, QueryRefused
 from awhile.ask.engines.open import name_of, open_engine, without_password
 from awhile.ask.engines.sqlite.engine import SQLiteEngine
 from awhile.ask.engines.sqlite.session import SQLiteSettings, connect
@@ -124,6 +124,31 @@ async def test_seconds_since_1970_in_a_column_declared_as_a_date_are_no_dates(fi
     await engine.close()
     assert table is not None
     assert [each.kind for each in table.columns] == ["integer", "date", "timestamp"]
+
+
+async def test_a_full_text_and_a_spatial_index_can_be_searched(file: Path, tmp_path: Path) -> None:
+    """Ours: each is a virtual table, which asks its own tables, and prepares to write to them."""
+    written(
+        file,
+        "CREATE VIRTUAL TABLE notes USING fts5(body); INSERT INTO notes VALUES ('late delivery');"
+        "CREATE VIRTUAL TABLE old USING fts4(body); INSERT INTO old VALUES ('late delivery');"
+        "CREATE VIRTUAL TABLE spots USING rtree(id, x0, x1); INSERT INTO spots VALUES (1, 2, 3)",
+    ).close()
+    engine = SQLiteEngine(file)
+    await engine.open()
+    for sql, said in (
+        (
+            "SELECT highlight(notes, 0, '<', '>') FROM notes('late') ORDER BY rank",
+            "<late> delivery",
+        ),
+        ("SELECT snippet(old) FROM old WHERE body MATCH 'late'", "<b>late</b> delivery"),
+        ("SELECT id FROM spots WHERE x0 < 3", "1"),
+    ):
+        assert await rows(engine, sql, tmp_path) == [[said]]
+    with pytest.raises(QueryRefused) as refused:
+        await rows(engine, "SELECT * FROM pragma_data_version", tmp_path)
+    assert refused.value.word == "pragma_data_version"
+    await engine.close()
 
 
 ESCAPES = [

@@ -56,7 +56,11 @@ _FUNCTIONS = {
         _FILES,
     ),
     **dict.fromkeys(
-        ("getenv", "duckdb_secrets", "which_secret", "duckdb_logs", "duckdb_temporary_files"),
+        (
+            "getenv", "current_setting", "duckdb_databases", "duckdb_logs", "duckdb_secrets",
+            "duckdb_settings", "duckdb_temporary_files", "pg_settings", "pragma_database_list",
+            "which_secret",
+        ),
         _SECRETS,
     ),
     **dict.fromkeys(("query", "query_table", "json_execute_serialized_sql"), _HIDDEN),
@@ -65,7 +69,7 @@ _FUNCTIONS = {
     ),
 }  # fmt: skip
 _TABLE_FUNCTIONS = frozenset((
-    "collations", "duckdb_columns", "duckdb_constraints", "duckdb_databases", "duckdb_dependencies",
+    "collations", "duckdb_columns", "duckdb_constraints", "duckdb_dependencies",
     "duckdb_functions", "duckdb_indexes", "duckdb_keywords", "duckdb_schemas", "duckdb_sequences",
     "duckdb_table_sample", "duckdb_tables", "duckdb_types", "duckdb_views", "generate_series",
     "icu_calendar_names", "json_each", "json_tree", "pg_timezone_names", "pragma_collations",
@@ -73,6 +77,9 @@ _TABLE_FUNCTIONS = frozenset((
     "pragma_version", "range", "repeat", "repeat_row", "summary", "unnest",
 ))  # fmt: skip
 """Others reach files, the network or the session, and each version brings new ones."""
+
+_VIEWS = frozenset(("duckdb_databases", "duckdb_logs", "pg_settings", "pragma_database_list"))
+"""DuckDB's own views that show files of the machine, or settings."""
 
 _parser: duckdb.DuckDBPyConnection | None = None
 _parsing = threading.Lock()
@@ -121,6 +128,8 @@ def _check_select(text: str) -> None:
             name = str(node.get("function_name", "")).casefold()
             if name in _FUNCTIONS:
                 raise QueryRefused(name, _FUNCTIONS[name])
+        if kind == "BASE_TABLE":
+            _check_view(str(node.get("schema_name", "")), str(node.get("table_name", "")))
         if kind == "TABLE_FUNCTION":
             name = str(node.get("function", {}).get("function_name", "")).casefold()
             if name not in _TABLE_FUNCTIONS:
@@ -149,6 +158,11 @@ def tables_in(sql: str) -> frozenset[str] | None:
     return frozenset(named - own)
 
 
+def _check_view(schema: str, name: str) -> None:
+    if schema in ("", "main", "pg_catalog") and name.casefold() in _VIEWS:
+        raise QueryRefused(name, _SECRETS)
+
+
 def _longest_run(sql: str) -> int:
     """The longest run of opening brackets and signs; DuckDB's own lexer tells what is a comment."""
     text = sql.encode()
@@ -169,6 +183,8 @@ def _statements(sql: str) -> list[tuple[duckdb.StatementType, str]]:
         line, column = place_of(sql, told.get("position"))
         message = f"Parser Error: {told.get('error_message', 'this is not SQL')}"
         raise QueryError(message, line, column) from None
+    except duckdb.Error as error:
+        raise QueryError(str(error)) from None
     try:
         return [(each.type, each.query) for each in found]
     except ValueError:
@@ -183,7 +199,10 @@ def _tree(sql: str) -> str:
         if _parser is None:
             _parser = duckdb.connect(config={"threads": "1"})
             _parser.execute("SET enable_external_access = false; SET lock_configuration = true")
-        found = _parser.execute("SELECT json_serialize_sql($1::VARCHAR)", [sql]).fetchone()
+        try:
+            found = _parser.execute("SELECT json_serialize_sql($1::VARCHAR)", [sql]).fetchone()
+        except duckdb.Error as error:
+            raise QueryError(str(error)) from None
     return str(found[0]) if found else "{}"
 
 

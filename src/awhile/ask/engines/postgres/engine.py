@@ -67,7 +67,12 @@ class PostgresEngine(PooledEngine):
         return None
 
     def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
-        checked(sql, parameters or {}, self._address.functions)
+        checked(
+            sql,
+            parameters or {},
+            self._address.functions,
+            private=self._address.role_by_principal,
+        )
 
     async def start_worker(self) -> Worker:
         return Worker(

@@ -34,6 +34,10 @@ _TELLS = "it tells of other people's queries, of secrets or of the machine, not 
 
 _FUNCTIONS = listed("awhile.ask.engines.postgres", "functions.txt")
 _TABLES = listed("awhile.ask.engines.postgres", "tables.txt")
+_NAMES = listed("awhile.ask.engines.postgres", "names.txt")
+_NAMES_ALL = (
+    "it names what others may read, too; information_schema.tables and .columns name what you may"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,20 @@ class Statement:
     """Their names, in the order of their numbers."""
     functions: frozenset[str]
     columns: frozenset[str]
+    operators: frozenset[str]
+    types: frozenset[str]
 
 
 def checked(
-    sql: str, parameters: Mapping[str, Scalar], allowed: frozenset[str] = frozenset()
+    sql: str,
+    parameters: Mapping[str, Scalar],
+    allowed: frozenset[str] = frozenset(),
+    *,
+    private: bool = False,
 ) -> Statement:
     """The statement, if it is one SELECT that calls nothing but listed or `allowed` functions.
+
+    `private`: not everybody may read the same, so what names everything is refused.
 
     Raises `QueryRefused`, and `QueryError` when it is not SQL at all.
     """
@@ -66,6 +78,8 @@ def checked(
     tree = _only_select(text)
     functions: set[str] = set()
     columns: set[str] = set()
+    operators: set[str] = set()
+    types: set[str] = set()
     for kind, node in _nodes(tree):
         if kind.endswith("Stmt") and kind != "SelectStmt":
             raise QueryRefused(kind.removesuffix("Stmt").upper(), _ONE_SELECT)
@@ -76,18 +90,25 @@ def checked(
                 raise QueryRefused("FOR", f"it locks rows; {_ONE_SELECT}")
             case "FuncCall":
                 functions.add(_function(_strings(node["funcname"]), allowed))
-            case "A_Expr" if len(operator := _strings(node.get("name", []))) > 1:
-                if operator[0] != "pg_catalog":
-                    raise QueryRefused(
-                        f"OPERATOR({'.'.join(operator)})", "only PostgreSQL's own operators may be"
-                    )
+            case "A_Expr" | "SubLink" | "SortBy":
+                key = {"A_Expr": "name", "SubLink": "operName", "SortBy": "useOp"}[kind]
+                operators.update(_operator(_strings(node.get(key, []))))
+            case "TypeName" | "typeName":
+                types.update(_strings(node.get("names", []))[-1:])
             case "RangeVar":
-                _check_table(node)
+                _check_table(node, private=private)
             case "ColumnRef" | "A_Indirection":
                 columns.update(_strings(node.get("fields", node.get("indirection", []))))
             case _:
                 pass
-    return Statement(text, names, frozenset(functions), frozenset(columns))
+    return Statement(
+        text,
+        names,
+        frozenset(functions),
+        frozenset(columns),
+        frozenset(operators),
+        frozenset(types),
+    )
 
 
 def _only_select(sql: str) -> dict[str, Any]:
@@ -118,10 +139,22 @@ def _function(name: list[str], allowed: frozenset[str]) -> str:
     return own
 
 
-def _check_table(node: dict[str, Any]) -> None:
+def _operator(name: list[str]) -> list[str]:
+    """Its own name; nothing where it is said to be PostgreSQL's, or there is none."""
+    if len(name) < 2:
+        return name
+    if name[0] != "pg_catalog":
+        word = f"OPERATOR({'.'.join(name)})"
+        raise QueryRefused(word, "only PostgreSQL's own operators may be")
+    return []
+
+
+def _check_table(node: dict[str, Any], *, private: bool) -> None:
     name, spot = str(node.get("relname", "")), node.get("schemaname", "pg_catalog")
     if spot == "pg_catalog" and name in _TABLES:
         raise QueryRefused(name, _TELLS)
+    if private and spot == "pg_catalog" and name in _NAMES:
+        raise QueryRefused(name, _NAMES_ALL)
     if str(spot).startswith(("pg_toast", "pg_temp")):
         raise QueryRefused(f"{spot}.{name}", _TELLS)
 

@@ -146,7 +146,12 @@ class _Session:
                 raise QueryError(f"{token!r} is no process of this server's")
 
     def _checked(self, sql: str, parameters: Mapping[str, Scalar]) -> tuple[str, list[Scalar]]:
-        statement = checked(sql, parameters, self._address.functions)
+        statement = checked(
+            sql,
+            parameters,
+            self._address.functions,
+            private=self._address.role_by_principal,
+        )
         check_names(self._server, statement, self._address.functions)
         return statement.sql, [parameters[name] for name in statement.parameters]
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,16 +18,28 @@ from awhile.ask.engines.quoting import identifier
 from awhile.ask.engines.sqlite.asking import rows
 from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
 
-__all__ = ["schema", "table_names"]
+__all__ = ["connected", "schema"]
 
 _ISO = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _DATED = ("date", "timestamp")
 
 
-def table_names(connection: apsw.Connection) -> frozenset[str]:
-    """Everything a FROM clause can name in the schema, casefolded."""
-    found = rows(connection, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
-    return frozenset(str(name).casefold() for (name,) in found)
+def connected(connection: apsw.Connection) -> frozenset[str]:
+    """Everything a FROM clause can name in the schema, casefolded; its indexes made ready.
+
+    A virtual table (a full-text or a spatial index) prepares what it writes with, too, when it is
+    first named. That is its own business, and is done with before anybody's text is looked at.
+    """
+    found = rows(
+        connection,
+        "SELECT name, sql LIKE 'CREATE VIRTUAL TABLE%' FROM sqlite_schema "
+        "WHERE type IN ('table', 'view')",
+    )
+    for name, is_virtual in found:
+        if is_virtual:
+            with suppress(apsw.Error):  # a module that is not here; who names the table is told
+                rows(connection, f"SELECT 1 FROM {identifier(str(name))} LIMIT 0")
+    return frozenset(str(name).casefold() for name, _ in found)
 
 
 def schema(connection: apsw.Connection, database: Path, seconds: float) -> Schema:

@@ -61,6 +61,7 @@ class Guard:
     def arm(self, tables: frozenset[str]) -> None:
         """Allow nothing but reading from now on; `tables` are those of the schema, casefolded."""
         self._tables = tables
+        self._denied.clear()
         self._connection.authorizer = self._authorize
 
     def disarm(self) -> None:
@@ -72,13 +73,10 @@ class Guard:
 
         Raises `QueryRefused`, `QueryError`.
         """
-        self._denied.clear()
         try:
             details = compiled(self._connection, sql)
         except apsw.Error as error:
-            if self._denied:
-                raise QueryRefused(*self._denied[0]) from None
-            raise plain(error, sql) from None
+            raise self.refusal() or plain(error, sql) from None
         if details.query_remaining is not None:
             rest = first_word(details.query_remaining)
             if rest:
@@ -86,6 +84,10 @@ class Guard:
         if not details.is_readonly or details.is_explain or not details.has_vdbe:
             raise QueryRefused(first_word(sql), _ONE_SELECT)
         return details
+
+    def refusal(self) -> QueryRefused | None:
+        """What was denied since the guard was armed, also to an index while it was being read."""
+        return QueryRefused(*self._denied[0]) if self._denied else None
 
     def _authorize(
         self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None
@@ -95,6 +97,8 @@ class Guard:
             if name in _FUNCTIONS:
                 return apsw.SQLITE_OK
             return self._deny(name, _NOT_ALLOWED)
+        if action == apsw.SQLITE_PRAGMA and one == "data_version" and two is None:
+            return apsw.SQLITE_OK  # how a full-text index notices that others write
         if action not in _ACTIONS:
             word = str(apsw.mapping_authorizer_function.get(action, action))
             return self._deny(word.removeprefix("SQLITE_").replace("_", " "), _ONE_SELECT)

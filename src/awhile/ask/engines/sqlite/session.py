@@ -143,7 +143,7 @@ class _Session:
         """None: SQLite has none. But it compiles the text, so every name is looked up."""
         self._guard.disarm()
         with self._errors(order.sql):
-            self._guard.arm(describe.table_names(self._connection))
+            self._guard.arm(describe.connected(self._connection))
             self._guard.compiled(order.sql)
             return None
 
@@ -151,7 +151,7 @@ class _Session:
         self._guard.disarm()
         with self._errors(order.sql):
             encoding = str(rows(self._connection, "PRAGMA encoding")[0][0])
-            self._guard.arm(describe.table_names(self._connection))
+            self._guard.arm(describe.connected(self._connection))
             details = self._guard.compiled(order.sql)
             self._connection.set_progress_handler(lambda: running.stop_asked, _STEPS)
             columns = Columns(details.description)
@@ -204,7 +204,8 @@ class _Session:
         except apsw.InterruptError:
             raise Stopped from None
         except apsw.Error as error:
-            raise plain(error, sql) from None
+            refusal = self._guard.refusal() if isinstance(error, apsw.AuthError) else None
+            raise refusal or plain(error, sql) from None
         except MemoryError:
             raise plain(apsw.NoMemError("it needs more memory than a query may use"), "") from None
 
