@@ -21,13 +21,13 @@ def test_an_example_becomes_a_table_with_its_reading_and_its_sql(page: Page) -> 
 
 def test_a_slash_leads_to_the_ask_box(page: Page) -> None:
     page.keyboard.press("/")
-    expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Your question")).to_be_focused()
 
 
 def test_a_double_click_starts_one_run(page: Page, app: App) -> None:
     question = "How many customers are there?"
     before = [run for run in app.runs() if run["question"] == question]
-    page.get_by_role("textbox", name="Your question").fill(question)
+    page.get_by_role("combobox", name="Your question").fill(question)
     page.get_by_role("button", name="Ask", exact=True).dblclick()
     expect(state(page)).to_have_text("Finished")
     after = [run for run in app.runs() if run["question"] == question]

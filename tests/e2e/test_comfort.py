@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import App
-from tests.e2e.walk import NEVER_ENDING, ask, cancel, connection, run_sql, state
+from tests.e2e.walk import NEVER_ENDING, ask, connection, run_sql, state, stop
 
 AXE: Any = import_module("axe_playwright_python.sync_playwright").Axe()
 """Untyped, so typed here as what it is to us."""
@@ -62,16 +62,15 @@ def test_every_state_is_clean_by_axe_and_fits_its_screen(view: Page) -> None:
     run_sql(view, NEVER_ENDING)
     expect(state(view)).to_have_text("Running")
     look("running")
-    cancel(view)
-    expect(state(view)).to_have_text("Cancelled", timeout=15_000)
-    look("cancelled")
+    stop(view)
+    expect(state(view)).to_have_text("Stopped", timeout=15_000)
+    look("stopped")
     run_sql(view, "SELECT * FROM customers ORDER BY 1 LIMIT 300")
     expect(view.get_by_role("gridcell").first).to_be_visible()
     look("a table")
     run_sql(view, "SELECT\n  nonsense\nFROM customers")
     expect(state(view)).to_have_text("Failed")
     look("an error")
-    view.get_by_role("banner").get_by_role("button", name="SQL", exact=True).click()
     ask(view, "How happy are our customers with the weather?")
     expect(state(view)).to_have_text("Not answered")
     look("a refusal")
@@ -81,8 +80,8 @@ def test_a_screen_reader_hears_each_change_of_state_once(page: Page) -> None:
     region = page.locator("[aria-live=polite]")
     run_sql(page, NEVER_ENDING)
     expect(state(page)).to_have_text("Running")
-    cancel(page)
-    expect(region).to_contain_text("Cancelled: confirmed", timeout=15_000)
+    stop(page)
+    expect(region).to_contain_text("Stopped: confirmed", timeout=15_000)
 
 
 def test_a_browser_without_the_key_is_told_how_to_get_in(app: App, browser: Browser) -> None:

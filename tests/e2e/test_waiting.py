@@ -14,11 +14,11 @@ from tests.e2e.walk import (
     NEVER_ENDING,
     TOGETHER,
     ask,
-    cancel,
     connection,
     percent,
     run_sql,
     state,
+    stop,
     told,
 )
 
@@ -36,8 +36,8 @@ def test_the_percentage_of_a_heavy_question_moves_and_goes_on_after_a_reload(pag
     expect(page.get_by_role("heading", level=1)).to_have_text(TOGETHER)
     expect(state(page)).to_have_text("Running")
     wait_until(lambda: percent(page) > before_reload, seconds=30, what=f"more, after {first} %")
-    cancel(page)
-    expect(state(page)).to_have_text("Cancelled", timeout=15_000)
+    stop(page)
+    expect(state(page)).to_have_text("Stopped", timeout=15_000)
 
 
 def test_a_run_that_was_reloaded_half_way_ends_with_its_table(page: Page) -> None:
@@ -48,12 +48,12 @@ def test_a_run_that_was_reloaded_half_way_ends_with_its_table(page: Page) -> Non
     expect(page.get_by_role("gridcell")).to_have_text(re.compile(r"^\d+$"))
 
 
-def test_cancelled_is_shown_once_the_database_has_stopped(page: Page, app: App) -> None:
+def test_stopped_is_shown_once_the_database_has_stopped(page: Page, app: App) -> None:
     run_id = ask(page, TOGETHER)
     percent(page)
     wait_until(lambda: app.busy_workers() != [], seconds=10, what="a busy database process")
-    cancel(page)
-    expect(state(page)).to_have_text("Cancelled", timeout=15_000)
+    stop(page)
+    expect(state(page)).to_have_text("Stopped", timeout=15_000)
     assert app.busy_workers() == []  # the engine's own word, not the page's
     facts = app.run(run_id)
     assert facts["status"] == "cancelled"
@@ -68,8 +68,8 @@ def test_a_sort_that_does_not_listen_is_stopped_all_the_same(page: Page, app: Ap
         "SELECT * FROM order_lines a, range(4) b ORDER BY hash(a.quantity, b.range, random())",
     )
     wait_until(lambda: app.busy_workers() != [], seconds=10, what="a busy database process")
-    cancel(page)
-    expect(state(page)).to_have_text("Cancelled", timeout=15_000)
+    stop(page)
+    expect(state(page)).to_have_text("Stopped", timeout=15_000)
     assert app.busy_workers() == []
     assert app.run(run_id)["status"] == "cancelled"
 
@@ -131,8 +131,8 @@ def test_D7_a_server_that_sleeps_is_said_to_and_its_late_result_still_arrives(
 def test_D7_a_query_that_never_ends_can_be_stopped(page: Page, app: App) -> None:
     run_sql(page, NEVER_ENDING)
     wait_until(lambda: app.busy_workers() != [], seconds=10, what="a busy database process")
-    cancel(page)
-    expect(state(page)).to_have_text("Cancelled", timeout=15_000)
+    stop(page)
+    expect(state(page)).to_have_text("Stopped", timeout=15_000)
     assert app.busy_workers() == []
 
 
@@ -153,9 +153,9 @@ def test_a_request_to_stop_that_was_not_sent_says_so(page: Page, app: App) -> No
     expect(state(page)).to_have_text("Running")
     app.server().kill()
     expect(connection(page)).to_contain_text("Server not reachable", timeout=12_000)
-    cancel(page)
+    stop(page)
     expect(told(page)).to_contain_text("request not sent; the query is unaffected")
     expect(connection(page)).to_have_text("Live", timeout=30_000)
     assert app.run(run_id)["cancel_asked_at"] is None
-    cancel(page)
-    expect(state(page)).to_have_text("Cancelled", timeout=20_000)
+    stop(page)
+    expect(state(page)).to_have_text("Stopped", timeout=20_000)

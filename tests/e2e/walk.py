@@ -20,25 +20,32 @@ NEVER_ENDING = "SELECT sum(a.range * b.range % 7) FROM range(100000000) a, range
 
 def ask(page: Page, question: str) -> str:
     """Ask, and be taken to the run; its id."""
-    page.get_by_role("textbox", name="Your question").fill(question)
+    page.get_by_role("combobox", name="Your question").fill(question)
     page.keyboard.press("Enter")
     return shown_run(page, question)
 
 
 def run_sql(page: Page, sql: str) -> str:
     """Run a statement, and be taken to the run; its id."""
-    toggle = page.get_by_role("banner").get_by_role("button", name="SQL", exact=True)
-    if toggle.get_attribute("aria-pressed") != "true":
-        toggle.click()
-    page.get_by_role("textbox", name="SQL").fill(sql)
+    page.get_by_role("banner").get_by_role("link", name="SQL", exact=True).click()
+    write_sql(page, sql)
     page.get_by_role("button", name="Run", exact=True).click()
     return shown_run(page, " ".join(sql.split())[:60])
+
+
+def write_sql(page: Page, sql: str) -> None:
+    """Put a statement into the open editor, in place of what is there."""
+    editor = page.get_by_role("textbox", name="SQL")
+    editor.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")  # apart, else the browser makes a styled text of the insertion
+    page.keyboard.insert_text(sql)
 
 
 def shown_run(page: Page, title: str) -> str:
     """The id of the run that the page shows, once it shows the one of that title."""
     expect(page.get_by_role("heading", level=1)).to_contain_text(title)
-    match = re.search(r"/t/(\w+)$", page.url)
+    match = re.search(r"/t/(\w+)", page.url)
     assert match is not None, page.url
     return match[1]
 
@@ -65,6 +72,6 @@ def percent(page: Page) -> int:
     return int(shown.inner_text().removesuffix(" %"))
 
 
-def cancel(page: Page) -> None:
-    """Press Cancel."""
-    page.get_by_role("button", name="Cancel", exact=True).click()
+def stop(page: Page) -> None:
+    """Press Stop."""
+    page.get_by_role("button", name="Stop", exact=True).click()
