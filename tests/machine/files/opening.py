@@ -8,14 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from awhile.ask.engines.duckdb.session import Limits
+from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.files.session import FilesSession, FilesSettings
 from awhile.ask.engines.workers.messages import ToRun
 from awhile.ask.engines.workers.serving import Running
 from awhile.ask.results import page
 from awhile.ask.schema import Schema
 
-__all__ = ["Opened", "opened"]
+__all__ = ["Opened", "opened", "refusal"]
 
 
 class Opened:
@@ -72,3 +75,10 @@ def opened(folder: Path, *paths: Path, named: Sequence[str] = ()) -> Generator[O
         yield Opened(session, private / "results")
     finally:
         session.close()
+
+
+def refusal(folder: Path, *named: str) -> str:
+    """Why these files cannot be opened."""
+    with pytest.raises(DatabaseNotOpened) as refused, opened(folder, named=named):
+        pass
+    return str(refused.value)

@@ -30,7 +30,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 def source(kind: str, tmp_path: Path) -> Path:
     """A file of that kind, with a table of one row."""
     path = tmp_path / KINDS[kind]
-    row = duckdb.from_query("SELECT 1 AS a, 'x' AS b")
+    row = duckdb.connect().sql("SELECT 1 AS a, 'x' AS b")
     match kind:
         case "csv":
             row.to_csv(str(path))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
-from tests.machine.files.opening import Opened, opened
+from awhile.ask.engines.errors import QueryError
+from tests.machine.files.opening import Opened, opened, refusal
 
 ROWS = "".join(f"{n},n{n}\n" for n in range(50))
 FILES: dict[str, str | bytes] = {
@@ -165,11 +165,10 @@ def test_the_card_tells_of_a_bad_line_before_anybody_asks(tmp_path: Path) -> Non
 
 def test_broken_json_is_refused_with_the_place_and_the_files_name(tmp_path: Path) -> None:
     (tmp_path / "bad.ndjson").write_text('{"a": 1}\n{"a":\n{"a": 3}\n')
-    with pytest.raises(DatabaseNotOpened) as error, opened(tmp_path, named=["bad.ndjson"]):
-        pass
-    assert str(error.value).startswith('Malformed JSON in file "bad.ndjson", at byte')
-    assert "in line 3" in str(error.value)  # where it ends: there the text is no JSON any more
-    assert "correct it there" in str(error.value)
+    said = refusal(tmp_path, "bad.ndjson")
+    assert said.startswith('Malformed JSON in file "bad.ndjson", at byte')
+    assert "in line 3" in said  # where it ends: there the text is no JSON any more
+    assert "correct it there" in said
 
 
 def test_a_file_that_is_mostly_utf_8_is_not_taken_for_another_encoding(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ def build(folder: Path, found: Found, cache: Cache, whole: frozenset[Path]) -> N
         card.sampled = sorted(looking.sampled)
         if not parts:
             raise DatabaseNotOpened("; ".join(card.notes) or "the files hold no table")
-        tables = sources(parts)
+        tables, apart = sources(parts)
+        card.notes += apart
         if len(tables) > _MOST_TABLES:
             raise DatabaseNotOpened(
                 f"the files make {len(tables):,} tables, and {_MOST_TABLES} are opened together at "

@@ -10,7 +10,7 @@ of one folder with the same columns whose names differ only in numbers, as `sale
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -79,8 +79,8 @@ class Source:
     """Whether the folders on the way say the values of further columns."""
 
 
-def sources(parts: Sequence[Part]) -> list[Source]:
-    """The tables, in the order of their first parts; no two names are alike."""
+def sources(parts: Sequence[Part]) -> tuple[list[Source], list[str]]:
+    """The tables, in the order of their first parts, no two of one name; and what is to be said."""
     together: dict[object, list[Part]] = {}
     for part in parts:
         together.setdefault(_key(part), []).append(part)
@@ -89,7 +89,26 @@ def sources(parts: Sequence[Part]) -> list[Source]:
     for key, members in together.items():
         partitioned = isinstance(key, _Partitioned)
         made.append(Source(_name(members, partitioned, taken), tuple(members), partitioned))
-    return made
+    return made, _apart(together)
+
+
+def _apart(together: Mapping[object, Sequence[Part]]) -> list[str]:
+    """Sentences about files that are named like the parts of a table, and are none of them."""
+    alike: dict[tuple[Path, str], list[Sequence[Part]]] = {}
+    for key, members in together.items():
+        if isinstance(key, _Numbered):
+            alike.setdefault((key.folder, key.pattern), []).append(members)
+    said: list[str] = []
+    for groups in alike.values():
+        most = max(groups, key=len)
+        if len(most) > 1:
+            said += [
+                f"{members[0].file.name!r} is a table of its own: its columns are not those of "
+                f"{most[0].file.name!r}"
+                for members in groups
+                if members is not most
+            ]
+    return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +117,15 @@ class _Partitioned:
 
     root: Path
     keys: tuple[str, ...]
+    shape: object
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """So have these, whose names differ only in numbers."""
+
+    folder: Path
+    pattern: str
     shape: object
 
 
@@ -116,7 +144,7 @@ def _key(part: Part) -> object:
         return _Partitioned(part.file.path.parents[len(folders) - split], keys, shape)
     stem = _stem(part.file.inside[-1])
     if _NUMBERS.search(stem):
-        return (part.file.path.parent, _NUMBERS.sub("0", stem.casefold()), shape)
+        return _Numbered(part.file.path.parent, _NUMBERS.sub("0", stem.casefold()), shape)
     return part.file.path
 
 
