@@ -95,6 +95,7 @@ def serve(
     max_running_per_owner: Annotated[str | None, option("max_running_per_owner")] = None,
     single_replica: Annotated[bool | None, option("single_replica")] = None,
     database: Annotated[list[str] | None, option("database")] = None,
+    semantic_file: Annotated[str | None, option("semantic_file")] = None,
     sample: Annotated[str | None, option("sample")] = None,
     queries_at_once: Annotated[str | None, option("queries_at_once")] = None,
     inline_seconds: Annotated[str | None, option("inline_seconds")] = None,

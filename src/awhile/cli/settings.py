@@ -166,6 +166,14 @@ class Settings:
         "Which built-in sample to ask where no database is given; made once, in the data folder.",
         otherwise="there would be nothing to ask",
     )
+    semantic_file: Path | None = setting(
+        OPTIONAL_PATH,
+        None,
+        "What the words of the database mean: names, measures, dates, joins. `awhile model init` "
+        "drafts one.",
+        otherwise="the words of the database would not be known",
+        words="none",
+    )
     host: str = setting(
         TEXT,
         "127.0.0.1",

@@ -24,6 +24,7 @@ def app(
     ctx: typer.Context,
     files: Annotated[list[str] | None, FILES] = None,
     database: Annotated[list[str] | None, option("database")] = None,
+    semantic_file: Annotated[str | None, option("semantic_file")] = None,
     sample: Annotated[str | None, option("sample")] = None,
     open_browser: Annotated[bool | None, option("open_browser")] = None,
     page_port: Annotated[str | None, option("page_port")] = None,

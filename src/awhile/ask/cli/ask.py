@@ -75,6 +75,7 @@ def ask(
     xlsx: Annotated[Path | None, XLSX] = None,
     server_url: Annotated[str | None, option("server_url")] = None,
     database: Annotated[list[str] | None, option("database")] = None,
+    semantic_file: Annotated[str | None, option("semantic_file")] = None,
     sample: Annotated[str | None, option("sample")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,

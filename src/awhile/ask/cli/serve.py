@@ -23,6 +23,8 @@ from awhile.ask.results import Results
 from awhile.ask.results.cache import Cache
 from awhile.ask.results.storage import open_storage
 from awhile.ask.sample import ensure_sample
+from awhile.ask.semantics.engine import SemanticEngine
+from awhile.ask.semantics.file import read
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.cli.deploy import operating_of
 from awhile.cli.screen import err, say, visible
@@ -90,7 +92,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
     results = await _results(settings, folder)
     databases = settings.database or (str(await sample_path(settings)),)
     name = name_of(databases) if settings.database else "sample"
-    engine = await _opened(settings, databases, folder)
+    engine = await _opened(settings, databases, folder, settings.semantic_file)
     try:
         tasks = Tasks(
             settings.store,
@@ -142,7 +144,21 @@ async def _results(settings: Settings, folder: DataFolder) -> Results:
     return Results(storage, Cache(folder.path / "views", settings.results_cache_mb * MEGABYTE))
 
 
-async def _opened(settings: Settings, databases: Sequence[str], folder: DataFolder) -> Engine:
+@asynccontextmanager
+async def opened_database(settings: Settings) -> AsyncGenerator[Engine]:
+    """The database of the settings, or the sample, as it is without a semantic file."""
+    databases = settings.database or (str(await sample_path(settings)),)
+    engine = await _opened(settings, databases, DataFolder(settings.data_folder), None)
+    try:
+        yield engine
+    finally:
+        with anyio.CancelScope(shield=True):
+            await engine.close()
+
+
+async def _opened(
+    settings: Settings, databases: Sequence[str], folder: DataFolder, semantic_file: Path | None
+) -> Engine:
     try:
         engine = open_engine(
             databases,
@@ -150,6 +166,8 @@ async def _opened(settings: Settings, databases: Sequence[str], folder: DataFold
             side_by_side=settings.queries_at_once,
             memory_limit_bytes=settings.memory_limit_mb * MEGABYTE or None,
         )
+        if semantic_file:
+            engine = SemanticEngine(engine, read(semantic_file))
         await engine.open()
     except DatabaseNotOpened as error:
         why, _, statements = str(error).partition("\n\n")
@@ -188,4 +206,4 @@ async def sample_path(settings: Settings) -> Path:
         )
 
 
-__all__ = ["sample_path", "serve_database"]
+__all__ = ["opened_database", "sample_path", "serve_database"]

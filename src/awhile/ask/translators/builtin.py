@@ -24,6 +24,7 @@ from awhile.ask.translators.marks import ColumnNoun, Unknown, Word
 from awhile.ask.translators.plan import plan
 from awhile.ask.translators.reader import read
 from awhile.ask.translators.reading import reading_of
+from awhile.ask.translators.remembered import answered_before
 from awhile.ask.translators.settle import reworded, settle
 from awhile.ask.translators.words import tokenise
 
@@ -67,6 +68,9 @@ class BuiltInTranslator:
     ) -> Translation:
         """The same without an event loop: some milliseconds of this thread's time."""
         figures = self._derived(schema)[3]
+        example = answered_before(question, schema.examples)
+        if example and not conversation:
+            return example
         marks: list[Mark] = []
         before = self._before(conversation, schema, today)
         try:

@@ -48,6 +48,8 @@ class Case:
         for figure in draft.figures:
             if figure.column:
                 return figure.column.table
+            if figure.kind == "named":
+                return figure.table
             found = self.figures.revenue() if figure.kind == "revenue" else self.figures.units()
             if len(found) == 1:
                 return found[0].table

@@ -14,7 +14,8 @@ from awhile.ask.translators.dating import event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.figures import day_of
 from awhile.ask.translators.intent import Among, ColumnRef, Condition, During, Flag, Missing
-from awhile.ask.translators.periods import Period, earlier, period_of_data
+from awhile.ask.translators.language import ENGLISH
+from awhile.ask.translators.periods import Period, earlier, period_of, period_of_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,27 +25,6 @@ if TYPE_CHECKING:
     from awhile.ask.translators.intent import Filter
 
 __all__ = ["Times", "condition", "times"]
-
-_RELATIVE = frozenset(
-    [
-        "last",
-        "past",
-        "this",
-        "current",
-        "previous",
-        "prior",
-        "preceding",
-        "today",
-        "yesterday",
-        "ago",
-        "ytd",
-        "mtd",
-        "qtd",
-        "since",
-        "same",
-    ]
-)
-
 
 _LONG_AGO_DAYS = 31
 """Data that ended longer ago is no longer kept up to date; a quiet week is."""
@@ -114,10 +94,15 @@ def _period(case: Case, when: When, ref: ColumnRef) -> Period:
             raise Stuck("I do not understand the time meant", when.mark.text)
         return Period(found.start, found.end, f"{found.said}, which ends on {last}")
     period = when.time.period
+    relative = not ENGLISH.calendar["relative"].isdisjoint(when.time.words)
+    if case.figures.schema.from_last_day and relative and last:
+        found = period_of(when.time.words, last)
+        said = f"{found.said}, relative to the last day of the data, {last}" if found else ""
+        return Period(found.start, found.end, said) if found else period
     ended = case.figures.last_day
     old = ended is not None and period.start is not None and period.start > ended
     long_ago = ended is not None and (case.today - ended).days > _LONG_AGO_DAYS
-    if old and long_ago and last and _RELATIVE.intersection(when.time.words):
+    if old and long_ago and last and relative:
         raise _after_the_data(case, when, period, last)
     return period
 

@@ -31,8 +31,9 @@ __all__ = [
     "Turn",
 ]
 
-Confidence = Literal["grounded", "unverified"]
+Confidence = Literal["grounded", "accepted", "unverified"]
 """`grounded`: every word of the question was explained by the schema or the language's grammar.
+`accepted`: a person put down or accepted this SQL for the same words.
 `unverified`: a model wrote it, or a repair touched it; it can run and be wrong."""
 
 

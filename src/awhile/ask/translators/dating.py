@@ -70,6 +70,9 @@ def event_date(case: Case, mark: Mark) -> ColumnRef:
     if trade and draft.rank and draft.rank.word.about == "events":
         return date_of(case, trade.header, mark)
     money = ("revenue", "units", "value")
+    named = next((each.table for each in draft.figures if each.kind == "named"), None)
+    if named:
+        return date_of(case, named, mark)
     if trade and any(each.kind in money for each in draft.figures):
         return date_of(case, trade.lines, mark)
     subject = case.subject()

@@ -29,11 +29,12 @@ __all__ = ["Along", "Draft", "Figure", "Grouping", "Rank", "Rest", "Said", "Targ
 class Figure:
     """A measure as said. `outer` is a second function over it ("average number of orders")."""
 
-    kind: Literal["count", "revenue", "units", "value", "column"]
+    kind: Literal["count", "revenue", "units", "value", "column", "named"]
     mark: Mark
     function: Function | None = None
     table: str = ""
     column: ColumnRef | None = None
+    measure: str = ""
     outer: Function | None = None
     share: bool = False
     linked: bool = False
@@ -41,8 +42,9 @@ class Figure:
 
     def same_as(self, other: Figure) -> bool:
         """Whether both are the same measure, in whichever words."""
-        mine = (self.kind, self.function, self.table, self.column, self.outer)
-        return mine == (other.kind, other.function, other.table, other.column, other.outer)
+        mine = (self.kind, self.function, self.table, self.column, self.measure, self.outer)
+        theirs = (other.kind, other.function, other.table, other.column, other.measure, other.outer)
+        return mine == theirs
 
 
 @dataclass(slots=True)

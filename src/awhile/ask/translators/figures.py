@@ -10,17 +10,34 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.intent import ColumnRef, EntityDimension, Product
+from awhile.ask.translators.intent import (
+    ColumnRef,
+    EntityDimension,
+    Formula,
+    Function,
+    Product,
+)
 from awhile.ask.translators.language import ENGLISH
+from awhile.ask.translators.marks import MeasureNoun
 from awhile.ask.translators.names import column_words, date_words, is_label, one_of, table_words
 from awhile.ask.translators.words import split_name
 
 if TYPE_CHECKING:
-    from awhile.ask.schema import Schema, Table, TableColumn
+    from awhile.ask.schema import NamedMeasure, Schema, Table, TableColumn
     from awhile.ask.translators.joins import Joins
 
 __all__ = ["Figures", "Trade", "day_of"]
 
+_FUNCTIONS: dict[str, Function] = {
+    "sum": "sum",
+    "avg": "avg",
+    "median": "median",
+    "min": "min",
+    "max": "max",
+    "count": "count",
+    "count_distinct": "count_distinct",
+}
+"""What a semantic file may say of a measure."""
 _QUANTITY = frozenset({"quantity", "unit"})
 _MONEY_FIRST = ("revenue", "turnover")
 _MONEY = frozenset({"amount", "total", "revenue", "turnover", "subtotal", "sale", "value"})
@@ -107,6 +124,20 @@ class Figures:
         self.last_day = max((day for day in days if day), default=None)
         """The last day any row is of, where that is known."""
 
+    def one(self, table: str) -> str:
+        """What to call one row of a table."""
+        said = self.table(table).said
+        return said[0] if said else one_of(table)
+
+    def many(self, table: str) -> str:
+        """What to call the rows of a table: its own name, which is mostly a plural."""
+        return table.rpartition(".")[2].replace("_", " ")
+
+    def called(self, ref: ColumnRef) -> str:
+        """What to call a column."""
+        said = self.column(ref).said
+        return said[0] if said else " ".join(column_words(ref.column))
+
     def table(self, name: str) -> Table:
         """The table of that exact name."""
         return next(each for each in self.schema.tables if each.name == name)
@@ -115,8 +146,27 @@ class Figures:
         """The card's column of a reference."""
         return next(each for each in self.table(ref.table).columns if each.name == ref.column)
 
-    def revenue(self) -> tuple[ColumnRef | Product, ...]:
+    def named(self, name: str) -> NamedMeasure:
+        """The measure of the semantic file with that name."""
+        return next(each for each in self.schema.measures if each.name == name)
+
+    def formula(self, named: NamedMeasure) -> Formula:
+        """The expression of a measure of the semantic file."""
+        return Formula(named.table, named.name, named.sql)
+
+    def function_of(self, named: NamedMeasure) -> Function:
+        """How its values are taken together."""
+        return _FUNCTIONS.get(named.function or "", "itself")
+
+    def revenue(self) -> tuple[ColumnRef | Product | Formula, ...]:
         """What "revenue" can be: one expression when the schema leaves no choice, else several."""
+        told = [
+            self.formula(each)
+            for each in self.schema.measures
+            if each.function == "sum" and any(_is_revenue(said) for said in (each.name, *each.said))
+        ]
+        if told:
+            return tuple(told)
         if len(self._products) == 1 and not self._named_revenue():
             return tuple(self._products.values())
         named = self._named_revenue()
@@ -183,11 +233,16 @@ class Figures:
         return ColumnRef(table, found[0]) if len(found) == 1 else None
 
     def dates(self, table: str) -> tuple[ColumnRef, ...]:
-        """The date and timestamp columns of a table; only the first-named kind when one leads."""
+        """The date and timestamp columns of a table; only the first-named kind when one leads, or
+        the one the semantic file names.
+        """
+        told = self.table(table).date
+        if told:
+            return (ColumnRef(table, told),)
         found = [
             ColumnRef(table, column.name)
             for column in self.table(table).columns
-            if column.kind in ("date", "timestamp")
+            if column.kind in ("date", "timestamp") and not column.hidden
         ]
         if len(found) > 1:
             own = table_words(table)
@@ -227,7 +282,9 @@ class Figures:
     def entity(self, name: str) -> EntityDimension | None:
         """How the rows of a table are told apart and named; None without a key."""
         table = self.table(name)
-        labels = tuple(column.name for column in table.columns if is_label(table, column))[:1]
+        labels = table.labels
+        if not labels:
+            labels = tuple(column.name for column in table.columns if is_label(table, column))[:1]
         if not labels:
             stems = {column_words(column.name, table.name): column.name for column in table.columns}
             people = tuple(
@@ -245,18 +302,20 @@ class Figures:
     def names(self) -> tuple[str, ...]:
         """The measures to tell a person about."""
         found: list[str] = []
-        if len(self.revenue()) == 1:
+        found.extend(each.name.replace("_", " ") for each in self.schema.measures)
+        if len(self.revenue()) == 1 and not any(_is_revenue(each) for each in found):
             found.append("revenue")
         if self.units():
             found.append("units sold")
-        if self.trade and found[:1] == ["revenue"] and self.trade.header != self.trade.lines:
+        if self.trade and self.revenue() and self.trade.header != self.trade.lines:
             found.append(f"{one_of(self.trade.header)} value")
-        found.extend(f"number of {table.name.replace('_', ' ')}" for table in self.schema.tables)
-        for table in self.schema.tables:
+        shown = [table for table in self.schema.tables if not table.hidden]
+        found.extend(f"number of {self.many(table.name)}" for table in shown)
+        for table in shown:
             found.extend(
-                f"{' '.join(column_words(column.name))} of {table.name.replace('_', ' ')}"
+                f"{self.called(ColumnRef(table.name, column.name))} of {self.many(table.name)}"
                 for column in table.columns
-                if self.measures(table, column)
+                if self.measures(table, column) and not column.hidden
             )
         return tuple(found)
 
@@ -316,6 +375,11 @@ class Figures:
         item = items[0] if len(items) == 1 else (goods[0] if len(goods) == 1 else None)
         assert card.name == lines
         return Trade(lines, header, item, buyer)
+
+
+def _is_revenue(said: str) -> bool:
+    known = ENGLISH.grammar.get(tuple(said.casefold().replace("_", " ").split()))
+    return known == MeasureNoun("revenue")
 
 
 def day_of(text: str | None) -> date | None:

@@ -214,7 +214,17 @@ class Figuring(Pending):
             raise Stuck("a number of sales can be orders or units; say which", mark.text)
         if self.joiner and draft.target and draft.target.mark == self.before_joiner():
             draft.joined_target = True
-        self.place(self.summed(mark, noun.name))
+        self.place(self.named(mark, noun) if noun.name == "named" else self.summed(mark, noun.name))
+
+    def named(self, mark: Mark, noun: MeasureNoun) -> Figure:
+        """A measure of the semantic file, with another function than its own where one is said."""
+        names = self.waiting_functions()
+        measure = self.figures.named(noun.measure)
+        if names[-1:] == ["count"] or (names and measure.function is None):
+            raise Stuck("it is a figure, and not something to take together", mark.text)
+        function = names[-1] if names else None
+        figure = Figure("named", mark, function, measure.table, measure=measure.name)
+        return self.finish(figure, names[:-1])
 
     def value_of(self, mark: Mark) -> None:
         """ "value of orders", "basket value", "orders by value"."""

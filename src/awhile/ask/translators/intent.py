@@ -28,6 +28,7 @@ __all__ = [
     "Figure",
     "Filter",
     "Flag",
+    "Formula",
     "Function",
     "Groups",
     "Intent",
@@ -48,8 +49,9 @@ __all__ = [
 ]
 
 Function = Literal[
-    "sum", "count", "count_distinct", "avg", "median", "min", "max", "stddev", "variance"
+    "sum", "count", "count_distinct", "avg", "median", "min", "max", "stddev", "variance", "itself"
 ]
+"""`itself` is for a formula that is an aggregate of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,16 @@ class Rows:
     table: str
 
 
-Expression = ColumnRef | Product | Rows
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A measure of the semantic file: its SQL, over the columns of one table."""
+
+    table: str
+    name: str
+    sql: str
+
+
+Expression = ColumnRef | Product | Rows | Formula
 
 
 @dataclass(frozen=True, slots=True)

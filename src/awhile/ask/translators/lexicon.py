@@ -17,7 +17,7 @@ from awhile.ask.translators.words import distance_within, stem, tokenise
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from awhile.ask.schema import Schema, Table, TableColumn
+    from awhile.ask.schema import NamedMeasure, Schema, Table, TableColumn
 
 __all__ = ["LONGEST", "Lexicon"]
 
@@ -49,12 +49,17 @@ class Lexicon:
         self.dates: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.date_verbs: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.events: dict[str, str] = {}
+        self.measures: dict[_Phrase, NamedMeasure] = {}
         self.table_parts: dict[_Phrase, dict[str, None]] = {}
         """Words that begin or end the names of tables, to ask which one is meant."""
         self._weak_tables: dict[_Phrase, dict[str, None]] = {}
         self._weak_columns: dict[_Phrase, dict[ColumnSense, None]] = {}
         for table in schema.tables:
-            self._add_table(table)
+            if not table.hidden:
+                self._add_table(table)
+        for measure in schema.measures:
+            for said in (measure.name, *measure.said):
+                self.measures[_phrase(said)] = measure
         self._take_weak()
         self._add_synonyms()
 
@@ -92,6 +97,8 @@ class Lexicon:
 
     def _add_table(self, table: Table) -> None:
         words = table_words(table.name)
+        for said in table.said:
+            _add(self.tables, _phrase(said), table.name)
         _add(self.tables, words, table.name)
         _add(self._weak_tables, (stem(table.name.casefold()),), table.name)
         if len(words) > 1:
@@ -131,10 +138,17 @@ class Lexicon:
         pointing = {name for key in table.foreign_keys for name in key.columns}
         dated: list[ColumnSense] = []
         for column in table.columns:
+            if column.hidden:
+                continue
             words = column_words(column.name, table.name)
             short = words[len(own) :] if words[: len(own)] == own and words != own else words
             identifies = table.primary_key == (column.name,)
             sense = ColumnSense(table.name, column.name, identifies)
+            for name in column.said:
+                _add(self.columns, _phrase(name), sense)
+                _add(self.columns, own + _phrase(name), sense)
+                if column.kind in ("date", "timestamp"):
+                    _add(self.dates, _phrase(name), sense)
             said = hidden.get(column.name, ())
             is_key = column.name in pointing or column.name in table.primary_key
             # A key that says something ("city_name") is a column like any other.
@@ -213,12 +227,18 @@ class Lexicon:
                 _add(self.values, words, value)
 
     def _add_values(self, column: TableColumn, sense: ColumnSense) -> None:
+        for said, value in column.value_words:
+            _add(self.values, _phrase(said), ValueSense(sense.table, sense.column, value))
         if column.kind != "text":
             return
         for value in column.sample_values:
             found = tuple(token.stem for token in tokenise(value))
             if 0 < len(found) <= LONGEST and any(w[0].isalpha() for w in found):
                 _add(self.values, found, ValueSense(sense.table, sense.column, value))
+
+
+def _phrase(said: str) -> _Phrase:
+    return tuple(token.stem for token in tokenise(said))
 
 
 def _add(pool: dict[_Phrase, dict[_T, None]], phrase: _Phrase, item: _T) -> None:

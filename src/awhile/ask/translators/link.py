@@ -16,6 +16,7 @@ from awhile.ask.translators.marks import (
     ColumnSense,
     Compare,
     Mark,
+    MeasureNoun,
     Moving,
     Number,
     TableNoun,
@@ -184,6 +185,8 @@ def _candidates(
             known = ENGLISH.grammar.get(norms[1:])
         if norms in lexicon.date_verbs and times.at(tokens, end):
             yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
+        if stems in lexicon.measures:
+            yield end, MeasureNoun("named", lexicon.measures[stems].name)
         yield from _schema_words(known, norms, stems, end, lexicon)
         if known is not None:
             yield end, known

@@ -38,7 +38,7 @@ def listing(case: Case) -> Intent:
     table = target.table or next(each.table for each in target.columns)
     card = case.figures.table(table)
     columns = tuple(dict.fromkeys(target.columns)) or tuple(
-        ColumnRef(table, column.name) for column in card.columns
+        ColumnRef(table, column.name) for column in card.columns if not column.hidden
     )
     homes = [each.table for each in columns]
     if any(each not in case.joins.reach(table) for each in homes):

@@ -135,9 +135,12 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class MeasureNoun:
-    """A business figure that need not be a column: revenue, units sold, the value of an order."""
+    """A business figure that need not be a column: revenue, units sold, the value of an order, or
+    the `measure` of a semantic file, which is `named`.
+    """
 
-    name: Literal["revenue", "units", "value"]
+    name: Literal["revenue", "units", "value", "named"]
+    measure: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.dating import event_date
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.intent import ColumnRef, Measure, Product, Rows, TimeDimension
+from awhile.ask.translators.intent import (
+    ColumnRef,
+    Formula,
+    Measure,
+    Product,
+    Rows,
+    TimeDimension,
+)
 from awhile.ask.translators.names import full_name, one_of, table_words
 
 if TYPE_CHECKING:
@@ -35,6 +42,8 @@ def measure(case: Case, figure: Figure, groupings: list[Grouping]) -> Measure:
         return _of_column(case, figure, figure.column, groupings)
     elif figure.kind == "value":
         return _of_value(case, figure)
+    elif figure.kind == "named":
+        inner = _named(case, figure)
     elif figure.kind == "revenue":
         inner = Measure("sum", _revenue(case, figure))
         case.note(figure.mark, _formula(inner.of))
@@ -42,6 +51,13 @@ def measure(case: Case, figure: Figure, groupings: list[Grouping]) -> Measure:
         inner = Measure("sum", _units(case, figure))
         case.note(figure.mark, _formula(inner.of))
     return _outer(case, figure, inner, groupings)
+
+
+def _named(case: Case, figure: Figure) -> Measure:
+    named = case.figures.named(figure.measure)
+    formula = case.figures.formula(named)
+    case.note(figure.mark, f"{named.table}: {named.sql}, as the semantic file says")
+    return Measure(figure.function or case.figures.function_of(named), formula)
 
 
 def dimension(case: Case, grouping: Grouping) -> Dimension:
@@ -173,4 +189,6 @@ def _units(case: Case, figure: Figure) -> ColumnRef:
 def _formula(of: Expression) -> str:
     if isinstance(of, Product):
         return f"{of.table}: {of.quantity.column} × {of.price.column}"
+    if isinstance(of, Formula):
+        return f"{of.table}: {of.sql}, as the semantic file says"
     return f"{of.table}.{of.column}" if isinstance(of, ColumnRef) else f"rows of {of.table}"

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from awhile.ask.translators.words import Token
 
-__all__ = ["Period", "Unit", "earlier", "find_period", "period_beside", "period_of_data", "shifted"]
+__all__ = [
+    "Period",
+    "Unit",
+    "earlier",
+    "find_period",
+    "period_beside",
+    "period_of",
+    "period_of_data",
+    "shifted",
+]
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 
@@ -77,6 +86,15 @@ def find_period(
         return _led(words, today)
     except (ValueError, OverflowError):
         return None
+
+
+def period_of(words: tuple[str, ...], today: date) -> Period | None:
+    """What all of these words mean on another day, or None."""
+    try:
+        found = _led(words, today)
+    except (ValueError, OverflowError):
+        return None
+    return found[1] if found and found[0] == len(words) else None
 
 
 def _led(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:

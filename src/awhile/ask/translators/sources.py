@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
@@ -19,6 +20,7 @@ from awhile.ask.translators.intent import (
     Comparison,
     During,
     Flag,
+    Formula,
     Missing,
     Product,
     Totals,
@@ -252,7 +254,20 @@ class Sources:
             return exp.Mul(this=self.ref(of.quantity), expression=self.ref(of.price))
         if isinstance(of, ColumnRef):
             return self.ref(of)
+        if isinstance(of, Formula):
+            return self.formula(of)
         return exp.Star()
+
+    def formula(self, of: Formula) -> exp.Expr:
+        """The SQL of the semantic file, its columns named with their table."""
+        tree = sqlglot.parse_one(of.sql, read=self.schema.dialect)
+
+        def homed(node: exp.Expr) -> exp.Expr:
+            card = self.schema.table(of.table)
+            found = card.column(node.name) if card and isinstance(node, exp.Column) else None
+            return self.column(of.table, found.name) if found else node
+
+        return exp.Paren(this=tree.transform(homed))
 
     def flag(self, column: exp.Expr, each: Flag) -> exp.Expr:
         """Truth is a number where the column holds numbers."""
@@ -283,6 +298,8 @@ class Sources:
 
 def aggregate(function: Function, value: exp.Expr) -> exp.Expr:
     """A function over the values of many rows."""
+    if function == "itself":
+        return value
     if function == "count_distinct":
         return exp.Count(this=exp.Distinct(expressions=[value]))
     kinds: dict[str, type[exp.Expr]] = {

@@ -18,6 +18,7 @@ from awhile.ask.translators.intent import (
     ColumnRef,
     During,
     EntityDimension,
+    Formula,
     Measure,
     Product,
     Ratio,
@@ -129,6 +130,8 @@ class Summing(Sources):
             value, function = None, measure.function
         else:
             value, function = self.only_key(measure.of.table), "count_distinct"
+        if function == "itself" and measure.only:
+            raise Stuck("it cannot be taken apart")
         if measure.only is None:
             return aggregate(function, value or exp.Star())
         _, tests = self.where(base, measure.only)
@@ -217,6 +220,10 @@ class Summing(Sources):
             name = f"{words}_{'_'.join(table_words(measure.per.table))}_value"
         elif isinstance(measure.of, Product):
             name = f"{words}_revenue" if measure.per else "revenue"
+        elif isinstance(measure.of, Formula):
+            plain = measure.function in ("sum", "itself") and not measure.per
+            own = re.sub(r"\W+", "_", measure.of.name)
+            name = own if plain else f"{words}_{own}"
         else:
             name = f"{words}_{measure.of.column}"
         return name

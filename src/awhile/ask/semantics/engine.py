@@ -1,0 +1,100 @@
+"""An engine that describes its database in the words of a semantic file.
+
+Everything else it leaves to the engine behind it: a semantic file changes what is said, never what
+may be run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from awhile.ask.semantics.applying import applied, fitted
+
+if TYPE_CHECKING:
+    from awhile.ask.engines.contract import (
+        Budget,
+        Capabilities,
+        Engine,
+        Estimate,
+        OnStopped,
+        QueryResult,
+        Report,
+        Scalar,
+    )
+    from awhile.ask.schema import Schema
+    from awhile.ask.semantics.file import Semantics
+
+__all__ = ["SemanticEngine"]
+
+_MOST_CARDS = 100
+
+
+class SemanticEngine:
+    """See `awhile.ask.engines.contract.Engine`."""
+
+    def __init__(self, engine: Engine, semantics: Semantics) -> None:
+        self._engine = engine
+        self._semantics = semantics
+        self._cards: OrderedDict[int, tuple[Schema, Schema]] = OrderedDict()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._engine.capabilities
+
+    async def open(self) -> None:
+        """Also raises `SettingsError` where the file does not fit the database."""
+        await self._engine.open()
+        applied(self._semantics, await self._engine.describe(), self._engine.check)
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+    async def describe(self, *, principal: str | None = None) -> Schema:
+        plain = await self._engine.describe(principal=principal)
+        known = self._cards.get(id(plain))
+        if known is None:
+            known = (plain, fitted(self._semantics, plain))
+            self._cards[id(plain)] = known
+            while len(self._cards) > _MOST_CARDS:
+                self._cards.popitem(last=False)
+        return known[1]
+
+    async def changed(self, since: Schema, *, principal: str | None = None) -> bool:
+        plain = next((one for one, said in self._cards.values() if said is since), since)
+        return await self._engine.changed(plain, principal=principal)
+
+    def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
+        self._engine.check(sql, parameters)
+
+    async def estimate(
+        self,
+        sql: str,
+        *,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
+    ) -> Estimate | None:
+        return await self._engine.estimate(sql, parameters=parameters, principal=principal)
+
+    async def run(
+        self,
+        sql: str,
+        *,
+        report: Report,
+        budget: Budget,
+        destination: Path,
+        on_stopped: OnStopped | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
+    ) -> QueryResult:
+        return await self._engine.run(
+            sql,
+            report=report,
+            budget=budget,
+            destination=destination,
+            on_stopped=on_stopped,
+            parameters=parameters,
+            principal=principal,
+        )
