@@ -22,6 +22,7 @@ from awhile.ask.results import Results
 from awhile.ask.sample import ensure_sample
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.translators.contract import Translator
+from tests.interaction.ask.instant import Instant
 
 TODAY = date(2026, 11, 28)
 
@@ -113,6 +114,13 @@ async def serving(
     mcp, tasks = built(folder, database, **how)
     async with connect(mcp, on_input=on_input, answers_forms=answers_forms) as server:
         yield App(server, folder / "results", tasks, mcp)
+
+
+@pytest.fixture
+async def quick(tmp_path: Path, warehouse: Path) -> AsyncGenerator[App]:
+    """The same on an engine without processes."""
+    async with serving(tmp_path, Instant(warehouse)) as one:
+        yield one
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,12 @@ import pytest
 
 from awhile import CancelOutcome, Handle, OnInput, State
 from awhile.ask.answer.answerer import LEAVE, NARROW, RUN
-from awhile.ask.engines.contract import Capabilities, Estimate
-from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.postgres.engine import PostgresEngine
 from awhile.errors import Cancelled
 from checks.postgres import Cluster
 from tests.contract.engines.server import new_database, running
 from tests.interaction.ask.conftest import PATIENCE_SECONDS, App, built, serving
+from tests.interaction.ask.instant import Instant
 from tests.interaction.server.legacy import Legacy
 from tests.interaction.server.peer import accepted
 from tests.interaction.server.peer import serving as served_by_peer
@@ -34,33 +32,12 @@ AMBIGUOUS = "average revenue by country"
 Json = dict[str, Any]
 
 
-class Priced(DuckDBEngine):
-    """DuckDB with a price list: joins cost something. Notes what it really runs."""
-
-    def __init__(self, database: Path, spill_folder: Path) -> None:
-        super().__init__(database, spill_folder=spill_folder)
-        self._can = replace(super().capabilities, estimate="rows_and_cost")
-        self.ran: list[str] = []
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._can
-
-    async def estimate(self, sql: str, **more: Any) -> Estimate:
-        await super().estimate(sql, **more)
-        return Estimate(rows=2.0, cost=1000.0 * sql.count("JOIN"))
-
-    async def run(self, sql: str, **more: Any) -> Any:
-        self.ran.append(sql)
-        return await super().run(sql, **more)
-
-
 @asynccontextmanager
 async def priced(
     folder: Path, warehouse: Path, *, on_input: OnInput | None = None, forms: bool = True
-) -> AsyncGenerator[tuple[App, Priced]]:
+) -> AsyncGenerator[tuple[App, Instant]]:
     """The app on such an engine, which asks from a cost of 100 on."""
-    engine = Priced(warehouse, folder)
+    engine = Instant(warehouse)
     async with serving(
         folder,
         engine,
@@ -214,7 +191,8 @@ async def test_which_reading_is_meant_is_asked_within_the_run(
         labels = request["params"]["requestedSchema"]["properties"]["choice"]["enum"]
         return {"action": "accept", "content": {"choice": labels[0]}}
 
-    async with serving(tmp_path, warehouse, on_input=first, answers_forms=True) as app:
+    engine = Instant(warehouse)
+    async with serving(tmp_path, engine, on_input=first, answers_forms=True) as app:
         answer = await app.call("ask", question=AMBIGUOUS)
         [run] = (await app.call("list_runs"))["runs"]
         told = await app.call("explain_run", run_id=run["run_id"])
@@ -229,7 +207,8 @@ async def test_which_reading_is_meant_is_asked_within_the_run(
 
 async def test_no_reading_at_all_may_be_meant(tmp_path: Path, warehouse: Path) -> None:
     """Ours."""
-    async with serving(tmp_path, warehouse, on_input=refusing, answers_forms=True) as app:
+    engine = Instant(warehouse)
+    async with serving(tmp_path, engine, on_input=refusing, answers_forms=True) as app:
         answer = await app.call("ask", question=AMBIGUOUS)
     assert answer["not_run"] == "you declined"
 
@@ -279,7 +258,7 @@ async def test_an_older_client_is_asked_on_the_stream_of_its_call_or_by_its_answ
     tmp_path: Path, warehouse: Path
 ) -> None:
     """Ours: MCP 2025-11-25, with and without elicitation declared."""
-    engine = Priced(warehouse, tmp_path)
+    engine = Instant(warehouse)
     mcp, _ = built(tmp_path, engine, ask_above_cost=100)
 
     async def narrow(request: Json) -> Json:

@@ -28,25 +28,25 @@ async def refused(app: App, sql: str) -> dict[str, Any]:
     return error
 
 
-async def test_results_have_names_by_which_later_sql_reads_them(app: App) -> None:
+async def test_results_have_names_by_which_later_sql_reads_them(quick: App) -> None:
     """Ours: and what was read is kept with the run, and said."""
-    orders = await app.call("ask", question="how many orders are there")
-    numbers = await app.call("run_sql", sql="SELECT range::HUGEINT AS n FROM range(3)")
+    orders = await quick.call("ask", question="how many orders are there")
+    numbers = await quick.call("run_sql", sql="SELECT range AS n FROM range(3)")
     assert (orders["result_name"], numbers["result_name"]) == ("result_1", "result_2")
     sql = "SELECT sum(n) + :more AS s FROM result_2, Result_1"
-    checked = await app.call("check_sql", sql=sql, parameters={"more": 1})
+    checked = await quick.call("check_sql", sql=sql, parameters={"more": 1})
     assert checked["may_run"]
-    answer = await app.call("run_sql", sql=sql, parameters={"more": 1})
+    answer = await quick.call("run_sql", sql=sql, parameters={"more": 1})
     assert (answer["rows"], answer["result_name"]) == ([["4"]], "result_3")
     assert answer["reading"] == (
         "Over earlier results in place of the database: result_1, result_2."
     )
-    told = await app.call("explain_run", run_id=answer["run_id"])
+    told = await quick.call("explain_run", run_id=answer["run_id"])
     assert told["earlier"] == {"result_1": orders["run_id"], "result_2": numbers["run_id"]}
     assert (told["engine"], told["result_name"]) == ("DuckDB", "result_3")
-    listed = {run["run_id"]: run["result_name"] for run in (await app.call("list_runs"))["runs"]}
+    listed = {run["run_id"]: run["result_name"] for run in (await quick.call("list_runs"))["runs"]}
     assert listed[numbers["run_id"]] == "result_2"
-    text = (await app.server.call("run_sql", {"sql": "FROM result_3"})).content[0]
+    text = (await quick.server.call("run_sql", {"sql": "FROM result_3"})).content[0]
     assert "kept as result_4" in text.text  # type: ignore[union-attr]
 
 
@@ -61,34 +61,34 @@ async def test_a_part_of_the_rows_is_not_passed_off_as_the_whole(
     assert "result_1 (only the first rows of more, so no total of it is one)" in answer["reading"]
 
 
-async def test_what_is_no_result_or_no_longer_one_is_said_to_be_so(app: App) -> None:
+async def test_what_is_no_result_or_no_longer_one_is_said_to_be_so(quick: App) -> None:
     """Ours."""
-    nothing = await refused(app, "SELECT * FROM result_1")
+    nothing = await refused(quick, "SELECT * FROM result_1")
     assert "you have no results yet" in nothing["message"]
-    first = await app.call("run_sql", sql="SELECT 1 AS n")
-    await app.call("run_sql", sql="SELECT 2 AS n")
-    unknown = await refused(app, "SELECT * FROM result_7")
+    first = await quick.call("run_sql", sql="SELECT 1 AS n")
+    await quick.call("run_sql", sql="SELECT 2 AS n")
+    unknown = await refused(quick, "SELECT * FROM result_7")
     assert "your last one is result_2" in unknown["message"]
-    (app.results / f"{first['run_id']}.parquet").unlink()
-    gone = await refused(app, "SELECT * FROM result_1 JOIN result_2 USING (n)")
+    (quick.results / f"{first['run_id']}.parquet").unlink()
+    gone = await refused(quick, "SELECT * FROM result_1 JOIN result_2 USING (n)")
     assert "result_1 is no longer kept" in gone["message"]
-    mixed = await refused(app, "SELECT * FROM result_2, orders")
+    mixed = await refused(quick, "SELECT * FROM result_2, orders")
     assert "orders is not" in mixed["message"]
     assert "run the part on the database first" in mixed["message"]
 
 
-async def test_another_persons_number_is_simply_unknown(app: App) -> None:
+async def test_another_persons_number_is_simply_unknown(quick: App) -> None:
     """Ours: numbers are each person's own."""
-    mine = await app.call("run_sql", sql="SELECT 1 AS n")
+    mine = await quick.call("run_sql", sql="SELECT 1 AS n")
     others = "f" * 32
-    names = ResultNames(Folder(app.results))
+    names = ResultNames(Folder(quick.results))
     assert names.give("somebody else", others) == 1
     assert names.give("somebody else", "e" * 32) == 2
-    (app.results / f"{'e' * 32}.parquet").write_bytes(
-        (app.results / f"{mine['run_id']}.parquet").read_bytes()
+    (quick.results / f"{'e' * 32}.parquet").write_bytes(
+        (quick.results / f"{mine['run_id']}.parquet").read_bytes()
     )
-    assert (await app.call("run_sql", sql="FROM result_1"))["rows"] == [["1"]]
-    error = await refused(app, "SELECT * FROM result_3")
+    assert (await quick.call("run_sql", sql="FROM result_1"))["rows"] == [["1"]]
+    error = await refused(quick, "SELECT * FROM result_3")
     assert "no result of yours is called that" in error["message"]
 
 

@@ -32,29 +32,29 @@ async def answer_of(app: App, run_id: str) -> dict[str, Any]:
 
 
 async def test_each_statement_is_a_run_with_an_id_a_result_and_an_ending_of_its_own(
-    app: App,
+    quick: App,
 ) -> None:
     """Ours: the ids are known at once, and each statement gets the values it names."""
-    script = await app.call(
+    script = await quick.call(
         "run_script",
         sql="SELECT ';' AS a; -- one; two\nSELECT count(*) FROM orders WHERE order_id > :from;",
         parameters={"from": 0},
     )
     assert [run["number"] for run in script["runs"]] == [1, 2]
-    runs = await ended(app, script)
+    runs = await ended(quick, script)
     assert [run["outcome"] for run in runs] == ["table", "table"]
-    first, second = [await answer_of(app, run["run_id"]) for run in runs]
+    first, second = [await answer_of(quick, run["run_id"]) for run in runs]
     assert first["rows"] == [[";"]]
     assert second["parameters"] == {"from": 0}
     assert runs[0]["ended_at"] <= runs[1]["ended_at"]
 
 
-async def test_the_first_that_fails_is_the_end_and_the_others_say_so(app: App) -> None:
+async def test_the_first_that_fails_is_the_end_and_the_others_say_so(quick: App) -> None:
     """Ours."""
     sql = "SELECT 1; SELECT CAST('x' AS INTEGER); SELECT 2; SELECT 3"
-    runs = await ended(app, await app.call("run_script", sql=sql))
+    runs = await ended(quick, await quick.call("run_script", sql=sql))
     assert [run["outcome"] for run in runs] == ["table", "error", "not_run", "not_run"]
-    why = {(await answer_of(app, run["run_id"]))["not_run"] for run in runs[2:]}
+    why = {(await answer_of(quick, run["run_id"]))["not_run"] for run in runs[2:]}
     assert why == {"the statement before it failed"}
 
 
@@ -73,7 +73,7 @@ async def test_a_stop_ends_the_statement_under_way_and_the_rest(app: App) -> Non
     assert answer["not_run"] == "the statement before it was stopped"
 
 
-async def test_nothing_of_a_script_runs_if_one_of_its_statements_may_not(app: App) -> None:
+async def test_nothing_of_a_script_runs_if_one_of_its_statements_may_not(quick: App) -> None:
     """Ours: what can be told before is told before; field case D13."""
     for sql, why in (
         ("SELECT 1; DROP TABLE orders", "statement 2 of 2: refused because of 'DROP'"),
@@ -82,22 +82,22 @@ async def test_nothing_of_a_script_runs_if_one_of_its_statements_may_not(app: Ap
         ("SELECT 1;" * 21, "21 statements"),
     ):
         with pytest.raises(ToolFailed, match=why):
-            await app.call("run_script", sql=sql)
+            await quick.call("run_script", sql=sql)
     with pytest.raises(ToolFailed, match="a value is given for :since"):
-        await app.call("run_script", sql="SELECT 1; SELECT 2", parameters={"since": 1})
-    assert (await app.call("list_runs"))["runs"] == []
+        await quick.call("run_script", sql="SELECT 1; SELECT 2", parameters={"since": 1})
+    assert (await quick.call("list_runs"))["runs"] == []
 
 
-async def test_a_script_sent_again_with_its_key_is_the_same_script(app: App) -> None:
+async def test_a_script_sent_again_with_its_key_is_the_same_script(quick: App) -> None:
     """Ours: a reply may be lost on the way."""
     sql = "SELECT 1; SELECT 2"
-    first = await app.call("run_script", sql=sql, request_key="k")
-    again = await app.call("run_script", sql=sql, request_key="k")
+    first = await quick.call("run_script", sql=sql, request_key="k")
+    again = await quick.call("run_script", sql=sql, request_key="k")
     assert again == first
-    await ended(app, first)
+    await ended(quick, first)
 
 
-async def test_a_run_follows_none_that_is_somebody_elses_or_gone(app: App) -> None:
+async def test_a_run_follows_none_that_is_somebody_elses_or_gone(quick: App) -> None:
     """Ours."""
-    answer = await app.call("run_sql", sql="SELECT 1", after="0" * 32)
+    answer = await quick.call("run_sql", sql="SELECT 1", after="0" * 32)
     assert answer["not_run"].startswith("there is no run")
