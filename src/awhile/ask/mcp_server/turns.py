@@ -28,6 +28,7 @@ takes a server that was stopped meanwhile, and no place anywhere for what it han
 async def turn(tasks: Tasks, run: Run, after: str) -> str | None:
     """Wait until the run ``after`` has ended; why this one is not to run, or None if it is."""
     unheld_since: float | None = None
+    run.report(message="Waiting for the statement before it")
     async with tasks.store.watch([after]) as watch:
         while True:
             record = await tasks.store.get(after)
@@ -35,7 +36,6 @@ async def turn(tasks: Tasks, run: Run, after: str) -> str | None:
                 return f"there is no run {after!r} of yours that it could follow"
             if record.status.ended:
                 return _why_not(record)
-            run.report(message="Waiting for the statement before it")
             now = anyio.current_time()
             held = record.lease is not None or record.status is Status.INPUT_REQUIRED
             unheld_since = None if held else unheld_since or now
