@@ -146,7 +146,7 @@ MARIADB = {
     "cast('00000000-0000-0000-0000-00000000000a' AS uuid)": "00000000-0000-0000-0000-00000000000a",
     "NULL": None,
     "true": "1",
-    "concat('a', char(10), '\u2603')": "a\n\u2603",
+    "concat('a', char(10 USING utf8mb4), '\u2603')": "a\n\u2603",
     "point(1, 2.5)": "POINT(1 2.5)",
     "st_geomfromtext('POLYGON((0 0,1 0,1 1,0 0))', 4326)": "SRID=4326;POLYGON((0 0,1 0,1 1,0 0))",
     "st_geomfromtext('GEOMETRYCOLLECTION(MULTIPOINT(1 2,3 4),LINESTRING(0 0,9 9))')": (

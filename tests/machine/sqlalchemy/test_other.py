@@ -17,8 +17,9 @@ import pytest
 
 from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.errors import QueryError, QueryInterrupted, QueryRefused
-from awhile.ask.engines.sqlalchemy.address import Address, address_of
+from awhile.ask.engines.sqlalchemy.address import Address
 from awhile.ask.engines.sqlalchemy.engine import SQLAlchemyEngine
+from awhile.ask.engines.sqlalchemy.urls import address_of
 from awhile.ask.engines.sqlalchemy.values import Result
 from awhile.ask.results import page
 from checks.postgres import Cluster

@@ -6,8 +6,8 @@ import pytest
 
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.open import name_of, open_engine, without_password
-from awhile.ask.engines.sqlalchemy.address import address_of
 from awhile.ask.engines.sqlalchemy.engine import SQLAlchemyEngine
+from awhile.ask.engines.sqlalchemy.urls import address_of
 
 
 @pytest.mark.parametrize(

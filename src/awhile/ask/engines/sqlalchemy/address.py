@@ -1,38 +1,26 @@
-"""A URL as SQLAlchemy takes it, and what of it is meant for us rather than for the driver.
+"""Where to connect, and how queries run there: what a worker needs to know.
 
-``mysql://reader@host:3306/shop?functions=fiscal_year``
-
-- ``functions=``: functions of the database's own that queries may call, by name
+Here is no word of SQLAlchemy's: to import it costs a tenth of a second, which not every worker has
+to pay.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
-from urllib.parse import quote, quote_plus
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
-
-from awhile.ask.engines.sqlalchemy.dialects import check_driver, sqlglot_name
-
-__all__ = ["Address", "Kind", "address_of"]
+__all__ = ["Address", "Kind"]
 
 Kind = Literal["mysql", "sqlite", "other"]
 """Which databases are known well: a server of MySQL's or MariaDB's, a SQLite file, or neither."""
-
-_OURS = "functions"
-_KINDS: dict[str, Kind] = {"mysql": "mysql", "mariadb": "mysql", "sqlite": "sqlite"}
-_SECRET = ("key", "password", "pwd", "secret", "token")
-"""What the names of options have in them whose values nobody may see."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where to connect, and how queries run there."""
 
-    url: str
+    url: str = field(repr=False)
     """As SQLAlchemy takes it; it may hold a password."""
     kind: Kind
     product: str
@@ -43,7 +31,9 @@ class Address:
     """Which database on which server, without anything secret."""
     database: str
     functions: frozenset[str]
-    secrets: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """As a driver takes them that is used without SQLAlchemy."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     """What must be in nothing that is shown."""
 
     def hidden(self, text: str) -> str:
@@ -51,54 +41,3 @@ class Address:
         for secret in self.secrets:
             text = text.replace(secret, "***")
         return text
-
-
-def address_of(text: str) -> Address:
-    """Raises `ValueError` with a sentence that repeats nothing secret."""
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError):
-        raise ValueError(
-            "the database's URL cannot be read; write it as mysql://user@host:port/database, with "
-            "% escapes in a password"
-        ) from None
-    dialect = sqlglot_name(url)
-    kind = _KINDS.get(url.get_backend_name(), "other")
-    if kind == "mysql":
-        # One driver, whose stream, fields and interrupt are known.
-        url = url.set(drivername="mysql+pymysql")
-        if not url.database:
-            raise ValueError("the URL names no database; add it: mysql://user@host/database")
-    check_driver(url)
-    query = dict(url.query)
-    asked = query.pop(_OURS, "")
-    functions = asked if isinstance(asked, str) else ",".join(asked)
-    where = f"{url.host or 'this machine'}{f':{url.port}' if url.port else ''}"
-    return Address(
-        url=url.set(query=query).render_as_string(hide_password=False),
-        kind=kind,
-        product=_product(text, url),
-        dialect=dialect,
-        name=f"{url.database!r} at {where}",
-        database=Path(url.database or "").stem if kind == "sqlite" else url.database or "",
-        functions=frozenset(one.casefold() for one in functions.split(",") if one),
-        secrets=_secrets(url),
-    )
-
-
-def _product(text: str, url: URL) -> str:
-    if url.get_backend_name() == "mysql":
-        return "MariaDB" if text.startswith("mariadb") else "MySQL"
-    return {"sqlite": "SQLite", "mssql": "SQL Server", "bigquery": "BigQuery"}.get(
-        url.get_backend_name(), url.get_backend_name().capitalize()
-    )
-
-
-def _secrets(url: URL) -> tuple[str, ...]:
-    plain = [url.password or ""]
-    for name, value in url.query.items():
-        # The last is a whole connection string, as SQL Server's drivers take one.
-        if any(word in name.casefold() for word in _SECRET) or name == "odbc_connect":
-            plain += [value] if isinstance(value, str) else value
-    written = [form for one in plain if one for form in (one, quote(one, safe=""), quote_plus(one))]
-    return tuple(sorted(set(written), key=len, reverse=True))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
-import sqlalchemy as sa
 
 from awhile.ask.engines.contract import Column, Scalar
-from awhile.ask.engines.sqlalchemy.guard import Statement
+from awhile.ask.engines.sqlalchemy.statement import Statement
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
 __all__ = ["Database", "Rows"]
 

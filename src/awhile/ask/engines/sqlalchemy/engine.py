@@ -9,9 +9,11 @@ import anyio
 
 from awhile.ask.engines.contract import Capabilities, Scalar
 from awhile.ask.engines.errors import DatabaseNotOpened
-from awhile.ask.engines.sqlalchemy.address import Address, address_of
+from awhile.ask.engines.sqlalchemy.address import Address
+from awhile.ask.engines.sqlalchemy.mysql.rules import checked_for_mysql
 from awhile.ask.engines.sqlalchemy.other import checked_for_other
 from awhile.ask.engines.sqlalchemy.session import SQLAlchemySettings
+from awhile.ask.engines.sqlalchemy.urls import address_of
 from awhile.ask.engines.workers.engine import PooledEngine
 from awhile.ask.engines.workers.pool import Worker
 from awhile.processes import Child
@@ -70,13 +72,17 @@ class SQLAlchemyEngine(PooledEngine):
         return None
 
     def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
-        functions = self._address.functions
-        if self._address.kind == "mysql":
-            from awhile.ask.engines.sqlalchemy.mysql.server import checked_for_mysql
+        self.prepared(sql, parameters)
 
-            checked_for_mysql(sql, parameters or {}, functions)
-        else:
-            checked_for_other(sql, parameters or {}, self._address.dialect, functions)
+    def prepared(
+        self, sql: str, parameters: Mapping[str, Scalar] | None
+    ) -> tuple[str, Mapping[str, Scalar]]:
+        given, functions = parameters or {}, self._address.functions
+        if self._address.kind == "mysql":
+            return checked_for_mysql(sql, given, functions).sql, {}
+        checked_for_other(sql, given, self._address.dialect, functions)
+        # The worker checks it once more, for it knows which tables there are.
+        return sql, given
 
     async def start_worker(self) -> Worker:
         return Worker(

@@ -26,8 +26,9 @@ from awhile.ask.engines.sqlalchemy.lexing import (
     without_comments,
     words,
 )
+from awhile.ask.engines.sqlalchemy.statement import Statement
 
-__all__ = ["Rules", "Statement", "checked"]
+__all__ = ["Rules", "checked"]
 
 _LONGEST = 100_000
 _ONE_SELECT = "exactly one SELECT (or WITH ... SELECT) is run here: the database is only read"
@@ -76,18 +77,6 @@ class Rules:
     """Words of the language that may stand before a bracket, casefolded."""
     hidden: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     """Schemas of the server's own, casefolded, and which of their tables may be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A text that may run, and what it names that only the database can resolve."""
-
-    sql: str
-    """Without comments, its parameters marked as asked."""
-    tables: frozenset[str]
-    """Those named without a schema, and defined nowhere in the text, casefolded."""
-    bound: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
-    """Values for the driver to bind, by the names the text has for them."""
 
 
 def checked(

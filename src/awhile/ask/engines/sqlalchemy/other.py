@@ -19,8 +19,9 @@ from sqlalchemy.pool import NullPool
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError, QueryRefused
 from awhile.ask.engines.sqlalchemy.address import Address
-from awhile.ask.engines.sqlalchemy.guard import Statement, checked
+from awhile.ask.engines.sqlalchemy.guard import checked
 from awhile.ask.engines.sqlalchemy.rules import rules_of
+from awhile.ask.engines.sqlalchemy.statement import Statement
 from awhile.ask.engines.sqlalchemy.values import Result
 from awhile.ask.engines.workers.messages import OutOfReach
 from awhile.ask.engines.workers.serving import Stopped

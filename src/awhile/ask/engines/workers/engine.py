@@ -73,6 +73,13 @@ class PooledEngine(ABC):
     def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
         """See `Engine.check`."""
 
+    def prepared(
+        self, sql: str, parameters: Mapping[str, Scalar] | None
+    ) -> tuple[str, Mapping[str, Scalar]]:
+        """Check a text, and give it and its values as a worker takes them."""
+        self.check(sql, parameters)
+        return sql, parameters or {}
+
     @property
     def capabilities(self) -> Capabilities:
         return self._capabilities
@@ -120,8 +127,8 @@ class PooledEngine(ABC):
         principal: str | None = None,
     ) -> Estimate | None:
         """What the query would cost, where the engine can tell."""
-        self.check(sql, parameters)
-        order = ToEstimate(sql, parameters or {}, principal)
+        text, values = self.prepared(sql, parameters)
+        order = ToEstimate(text, values, principal)
         try:
             return (await self._pool.order(order, Answered)).estimate
         except QueryError as error:
@@ -140,14 +147,14 @@ class PooledEngine(ABC):
         principal: str | None = None,
     ) -> QueryResult:
         """See `Engine.run`."""
-        self.check(sql, parameters)
+        text, values = self.prepared(sql, parameters)
         order = ToRun(
-            sql,
+            text,
             budget.rows,
             budget.bytes,
             destination,
             budget.seconds,
-            parameters or {},
+            values,
             principal,
         )
         return await self.carry_out(order, report, on_stopped)

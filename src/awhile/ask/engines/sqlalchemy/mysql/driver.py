@@ -4,13 +4,12 @@ the bytes that were sent, and a result that can be left before its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pymysql.connections import Connection
 from pymysql.constants import CLIENT
 from pymysql.cursors import SSCursor
-from sqlalchemy.engine import make_url
 
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor
@@ -76,18 +75,16 @@ class Stream(SSCursor):
         return me._result
 
 
-def linked(url: str) -> Link:
+def linked(options: Mapping[str, Any]) -> Link:
     """A connection that takes one statement at a time and sends no file.
 
-    Raises `pymysql.Error`, also for an option in the URL that the driver does not know.
+    Raises `pymysql.Error`, and `TypeError` for an option that the driver does not know.
     """
-    address = make_url(url)
-    options: dict[str, Any] = dict(address.get_dialect()().create_connect_args(address)[1])
-    options.update(
+    given: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, **options}
+    given.update(
         autocommit=True,
         charset="utf8mb4",
-        client_flag=int(options.get("client_flag", 0)) & ~CLIENT.MULTI_STATEMENTS,
+        client_flag=int(given.get("client_flag", 0)) & ~CLIENT.MULTI_STATEMENTS,
         local_infile=False,
     )
-    options.setdefault("connect_timeout", _CONNECT_SECONDS)
-    return Link(**options)
+    return Link(**given)

@@ -10,11 +10,12 @@ from decimal import Decimal
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import QueryRefused
 from awhile.ask.engines.listed import listed
-from awhile.ask.engines.sqlalchemy.guard import Rules
+from awhile.ask.engines.sqlalchemy.guard import Rules, checked
 from awhile.ask.engines.sqlalchemy.lexing import Lexis
 from awhile.ask.engines.sqlalchemy.rules import SYNTAX
+from awhile.ask.engines.sqlalchemy.statement import Statement
 
-__all__ = ["RULES", "literals"]
+__all__ = ["checked_for_mysql"]
 
 _HERE = "awhile.ask.engines.sqlalchemy.mysql"
 _SKIPPED = re.compile(
@@ -37,7 +38,7 @@ _CATALOG = frozenset(
 
 """Tables of information_schema that tell of the data alone."""
 
-RULES = Rules(
+_RULES = Rules(
     Lexis("mysql", _SKIPPED, _QUOTED),
     listed(_HERE, "functions.txt"),
     SYNTAX | listed(_HERE, "syntax.txt"),
@@ -48,7 +49,14 @@ RULES = Rules(
 )
 
 
-def literals(parameters: Mapping[str, Scalar]) -> dict[str, str]:
+def checked_for_mysql(
+    sql: str, parameters: Mapping[str, Scalar], allowed: frozenset[str]
+) -> Statement:
+    """See `guard.checked`."""
+    return checked(sql, parameters, _RULES, allowed, _literals(parameters))
+
+
+def _literals(parameters: Mapping[str, Scalar]) -> dict[str, str]:
     """How each value is written into a text: its drivers in Python bind none on the server.
 
     A text becomes hexadecimal digits, so that nothing in it can end it, whatever the settings.

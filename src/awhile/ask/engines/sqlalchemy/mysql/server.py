@@ -6,24 +6,24 @@ import re
 import time
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pymysql
-import sqlalchemy as sa
-from sqlalchemy.pool import StaticPool
 
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
 from awhile.ask.engines.sqlalchemy.address import Address
-from awhile.ask.engines.sqlalchemy.guard import Statement, checked
 from awhile.ask.engines.sqlalchemy.mysql.driver import Link, Stream, linked
 from awhile.ask.engines.sqlalchemy.mysql.reasons import plain, why_not_connected
-from awhile.ask.engines.sqlalchemy.mysql.rules import RULES, literals
 from awhile.ask.engines.sqlalchemy.mysql.user import check_user
 from awhile.ask.engines.sqlalchemy.mysql.values import Result
+from awhile.ask.engines.sqlalchemy.statement import Statement
 from awhile.ask.engines.workers.serving import Stopped
 
-__all__ = ["MySQLServer", "checked_for_mysql"]
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+__all__ = ["MySQLServer"]
 
 _END_SECONDS = 4.0
 _LOOK_SECONDS = 0.02
@@ -62,13 +62,6 @@ _TABLES = (
 )
 
 
-def checked_for_mysql(
-    sql: str, parameters: Mapping[str, Scalar], allowed: frozenset[str]
-) -> Statement:
-    """See `guard.checked`."""
-    return checked(sql, parameters, RULES, allowed, literals(parameters))
-
-
 class MySQLServer:
     """See `Database`. After an interrupt, or a result left before its end, it is of no more use."""
 
@@ -100,7 +93,8 @@ class MySQLServer:
         return bool(self._link.open) and not self._interrupted
 
     def checked(self, sql: str, parameters: Mapping[str, Scalar]) -> Statement:
-        return checked_for_mysql(sql, parameters, self._address.functions)
+        """As it is: the engine has checked it, with the values in it."""
+        return Statement(sql)
 
     @contextmanager
     def reading(self, seconds: float | None) -> Generator[None]:
@@ -134,7 +128,10 @@ class MySQLServer:
 
     def catalog(self) -> AbstractContextManager[sa.Connection]:
         if self._catalog is None:
-            self._catalog = sa.create_engine(
+            from sqlalchemy import create_engine
+            from sqlalchemy.pool import StaticPool
+
+            self._catalog = create_engine(
                 "mysql+pymysql://", creator=lambda: self._link, poolclass=StaticPool
             )
         return self._catalog.connect()
@@ -200,7 +197,7 @@ class MySQLServer:
 
     def _connected(self) -> Link:
         try:
-            return linked(self._address.url)
+            return linked(self._address.options)
         except TypeError as error:
             raise DatabaseNotOpened(
                 f"the URL of {self._address.name} has an option that its driver does not know "
