@@ -9,9 +9,10 @@ from typing import Annotated, cast
 import typer
 from rich.text import Text
 
+from awhile.cli.entries import as_text
 from awhile.cli.overseen import shown_url
 from awhile.cli.screen import out
-from awhile.cli.settings import ENTRIES, Effective, as_text, read_settings
+from awhile.cli.settings import ENTRIES, Effective, read_settings
 
 ALIGNED_LETTERS = 32
 """A longer value pushes what stands after it to the right."""

@@ -123,6 +123,16 @@ def _optional_paths_or_urls(raw: object, folder: Path) -> tuple[str, ...] | None
     return tuple(_named_path_or_url(each, folder) for each in cast("list[object]", given))
 
 
+def _names(raw: object, _folder: Path) -> tuple[str, ...]:
+    given: object = raw.replace(",", "\n").splitlines() if isinstance(raw, str) else raw
+    if not isinstance(given, list | tuple):
+        raise ValueError("names with commas between them")
+    names = cast("list[object]", given)
+    if not all(isinstance(each, str) for each in names):
+        raise ValueError("names with commas between them")
+    return tuple(each.strip() for each in cast("list[str]", names) if each.strip())
+
+
 SHORTEST_KEY = 32
 """Letters of a key, as the SDK asks of those it seals request states with."""
 
@@ -152,6 +162,8 @@ def _yes_or_no(raw: object, _folder: Path) -> bool:
 
 TEXT = Kind("TEXT", _text)
 URL = Kind("URL", _text)
+NAMES = Kind("NAME,…", _names)
+OPTIONAL_TEXT = Kind("TEXT", _optional_text)
 OPTIONAL_URL = Kind("URL", _optional_text)
 PATH = Kind("PATH", _path)
 OPTIONAL_PATH = Kind("PATH", _optional_path)
@@ -163,9 +175,11 @@ SECRETS = Kind("SECRET", _text, secret=True)
 
 __all__ = [
     "KEYS",
+    "NAMES",
     "OPTIONAL_PATH",
     "OPTIONAL_PATHS_OR_URLS",
     "OPTIONAL_PATH_OR_URL",
+    "OPTIONAL_TEXT",
     "OPTIONAL_URL",
     "PATH",
     "SECRETS",

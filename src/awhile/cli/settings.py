@@ -2,8 +2,8 @@
 
 Each is a flag (``--lease-seconds``), an environment variable (``AWHILE_LEASE_SECONDS``) and a key
 of the TOML file; a flag wins over a variable, that over the file, and that over the default. Only
-this module reads the environment. The settings of *ask your database* are here as data, too: this
-room does not import it.
+this module reads the environment, but for the keys of models. The settings of *ask your database*
+are here as data, too: this room does not import it.
 """
 
 # ruff: noqa: RUF009 - `setting` makes a dataclass field, as `dataclasses.field` does
@@ -13,26 +13,28 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import platformdirs
 import typer
 
+from awhile.cli.entries import PREFIX, Entry, setting
 from awhile.cli.kinds import (
     KEYS,
+    NAMES,
     OPTIONAL_PATH,
     OPTIONAL_PATH_OR_URL,
     OPTIONAL_PATHS_OR_URLS,
+    OPTIONAL_TEXT,
     OPTIONAL_URL,
     PATH,
     SECRETS,
     TEXT,
     URL,
     YES_OR_NO,
-    Kind,
     one_of,
     optional,
     seconds,
@@ -42,68 +44,8 @@ from awhile.errors import SettingsError
 
 T = TypeVar("T")
 
-PREFIX = "AWHILE_"
 CONFIG_VARIABLE = "AWHILE_CONFIG"
 """Names the TOML file; it is no setting itself, since it says where settings are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One row of the table."""
-
-    name: str
-    kind: Kind[Any]
-    sentence: str
-    otherwise: str
-    """What a value that is refused would lead to; follows "so"."""
-    default: Callable[[Mapping[str, Any]], Any]
-    """From the settings above it in the table to its default."""
-    default_words: str
-    """The default as documentation has it, the same on every machine."""
-    also: tuple[str, ...]
-
-    @property
-    def flag(self) -> str:
-        """Its name on a command line."""
-        return f"--{self.name.replace('_', '-')}"
-
-    @property
-    def variable(self) -> str:
-        """Its name in the environment."""
-        return f"{PREFIX}{self.name.upper()}"
-
-
-def setting(
-    kind: Kind[T],
-    default: T | Callable[[Mapping[str, Any]], T],
-    sentence: str,
-    *,
-    otherwise: str,
-    words: str | None = None,
-    also: tuple[str, ...] = (),
-) -> T:
-    """One field of `Settings`; typed as the value it will hold, as dataclass fields are."""
-    derive: Callable[[Mapping[str, Any]], Any] = (
-        default if callable(default) else lambda _above: default
-    )
-    row: dict[str, Any] = {
-        "kind": kind,
-        "sentence": sentence,
-        "otherwise": otherwise,
-        "default": derive,
-        "default_words": as_text(default) if words is None else words,
-        "also": also,
-    }
-    return field(metadata=row)  # type: ignore[return-value]
-
-
-def as_text(value: object) -> str:
-    """A value as one would write it in a variable."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return "\n".join(map(str, cast("tuple[object, ...]", value)))
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _data_folder(_above: Mapping[str, Any]) -> Path:
@@ -352,6 +294,42 @@ class Settings:
         "read), a person is asked before a query runs; 0 never asks. Databases that give no "
         "estimate never ask.",
         otherwise="it is not known when to ask",
+    )
+    model: str | None = setting(
+        OPTIONAL_TEXT,
+        None,
+        "The language model that writes SQL where nothing else can, as PROVIDER:NAME "
+        "('anthropic:…', 'openai:…', 'google:…', 'ollama:…', or 'compatible:…' with --model-url). "
+        "Its key is read from the provider's own variable, or from the keyring.",
+        otherwise="no model could be asked",
+        words="none: only the built-in translator is used",
+    )
+    model_when: str = setting(
+        one_of("abstains", "always"),
+        "abstains",
+        "When it is asked: where the built-in translator does not answer, or first, always.",
+        otherwise="it is not known when to ask the model",
+    )
+    model_url: str | None = setting(
+        OPTIONAL_URL,
+        None,
+        "The address of a server of your own that the model runs on, up to /v1.",
+        otherwise="the model could not be reached",
+        words="the provider's",
+    )
+    model_seconds: float = setting(
+        seconds(0.1),
+        120.0,
+        "How long the model may take for one answer.",
+        otherwise="no answer could come in time",
+    )
+    model_sees: tuple[str, ...] = setting(
+        NAMES,
+        (),
+        "Columns whose values the model may be told of, as TABLE.COLUMN, with * for any; of all "
+        "others it is told names, types and comments.",
+        otherwise="it is not known what may leave this machine",
+        words="none",
     )
     unobserved_seconds: float = setting(
         seconds(0),

@@ -19,9 +19,10 @@ from awhile.ask.answer.choosing import NobodyToAsk, NotAnswered, ToChange, ToCho
 from awhile.ask.answer.deadline import Deadline
 from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
 from awhile.ask.answer.statements import Decision, Statement, Statements
+from awhile.ask.answer.telling import for_a_model
 from awhile.ask.engines.errors import EngineError
 from awhile.ask.engines.parameters import typed
-from awhile.ask.translators.contract import Identified, QuestionBack, Refusal, Sql
+from awhile.ask.translators.contract import Corrects, Identified, QuestionBack, Refusal, Sql
 from awhile.tasks.record import nth
 
 if TYPE_CHECKING:
@@ -145,8 +146,9 @@ class Answerer:
                 case QuestionBack():
                     came_to = await self._meant(translation, text, request)
                 case Sql():
-                    statement = self._stated(text, translation, tuple(decisions))
-                    came_to = await self._run(statement, request, deadline)
+                    came_to = await self._run_written(
+                        translation, text, tuple(decisions), request, deadline
+                    )
             if not isinstance(came_to, _Changed):
                 return came_to
             text = came_to.text
@@ -207,6 +209,40 @@ class Answerer:
             return None
         describe = partial(self._engine.describe, principal=principal)
         return await self._earlier.named_in(sql, values, owner=principal or "", describe=describe)
+
+    async def _run_written(
+        self,
+        written: Sql,
+        text: str,
+        decisions: tuple[Decision, ...],
+        request: Request,
+        deadline: Deadline,
+    ) -> Answered | CostBack | NotRun | _Changed:
+        """Run what a translator wrote; what a model wrote and the database does not take is
+        written again, once."""
+        try:
+            return await self._run(self._stated(text, written, decisions), request, deadline)
+        except EngineError as error:
+            again = await self._corrected(written, text, error, request, deadline)
+            if again is None:
+                raise
+        return await self._run(self._stated(text, again, decisions), request, deadline)
+
+    async def _corrected(
+        self, written: Sql, text: str, error: EngineError, request: Request, deadline: Deadline
+    ) -> Sql | None:
+        if written.confidence != "unverified" or not isinstance(self._translator, Corrects):
+            return None
+        schema = await self._engine.describe(principal=request.principal)
+        told = for_a_model(error, written.sql, schema)
+        if told is None:
+            return None
+        request.report(message="Having the SQL written again")
+        with deadline.counting():
+            again = await self._translator.correct(
+                text, schema, self._today(), written=written, error=told
+            )
+        return again if isinstance(again, Sql) else None
 
     async def _translated(self, text: str, principal: str | None) -> Translation:
         schema = await self._engine.describe(principal=principal)
@@ -374,7 +410,12 @@ class Answerer:
                 reading=written.reading,
                 meanings=written.meanings,
                 confidence=written.confidence,
-                translator=translator.name if known else type(translator).__name__,
+                use=written.use,
+                translator=written.use.model
+                if written.use
+                else translator.name
+                if known
+                else type(translator).__name__,
                 translator_version=translator.version if known else version("awhile"),
                 decisions=decisions,
             )

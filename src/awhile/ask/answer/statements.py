@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from awhile.ask.engines.contract import Estimate
 from awhile.ask.results.storage import name_of
-from awhile.ask.translators.contract import Meaning
+from awhile.ask.translators.contract import Confidence, Meaning, ModelUse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -39,7 +39,9 @@ class Statement:
     """The question that was translated; a person may have changed the one they began with."""
     reading: str | None = None
     meanings: tuple[Meaning, ...] = ()
-    confidence: str | None = None
+    confidence: Confidence | None = None
+    use: ModelUse | None = None
+    """What asking a model took, where one wrote the SQL."""
     translator: str | None = None
     translator_version: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -101,6 +103,7 @@ def _read(content: bytes) -> Statement | None:
     known = {name: value for name, value in kept.items() if name in _NAMES}
     known["meanings"] = tuple(Meaning(**one) for one in known.get("meanings", ()))
     known["decisions"] = tuple(Decision(**one) for one in known.get("decisions", ()))
-    if known.get("estimate") is not None:
-        known["estimate"] = Estimate(**known["estimate"])
+    for name, kind in (("estimate", Estimate), ("use", ModelUse)):
+        if known.get(name) is not None:
+            known[name] = kind(**known[name])
     return Statement(**known)

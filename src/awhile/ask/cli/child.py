@@ -14,8 +14,9 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from awhile.cli.ends import FAILED, AlreadySaid
+from awhile.cli.entries import as_text
 from awhile.cli.screen import say
-from awhile.cli.settings import ENTRIES, as_text
+from awhile.cli.settings import ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

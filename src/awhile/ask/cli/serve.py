@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from awhile.ask.cli.folder import DataFolder, served_by
+from awhile.ask.cli.translating import translator_of
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.open import name_of, open_engine
@@ -25,7 +26,6 @@ from awhile.ask.results.storage import open_storage
 from awhile.ask.sample import ensure_sample
 from awhile.ask.semantics.engine import SemanticEngine
 from awhile.ask.semantics.file import read
-from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.cli.deploy import operating_of
 from awhile.cli.screen import err, say, visible
 from awhile.cli.settings import Effective, Settings
@@ -89,11 +89,13 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
     """The server; whatever cannot work is refused by now."""
     async with open_store(settings.store):
         pass
-    results = await _results(settings, folder)
-    databases = settings.database or (str(await sample_path(settings)),)
-    name = name_of(databases) if settings.database else "sample"
-    engine = await _opened(settings, databases, folder, settings.semantic_file)
-    try:
+    async with AsyncExitStack() as ending:
+        translator = await ending.enter_async_context(translator_of(settings))
+        results = await _results(settings, folder)
+        databases = settings.database or (str(await sample_path(settings)),)
+        name = name_of(databases) if settings.database else "sample"
+        engine = await _opened(settings, databases, folder, settings.semantic_file)
+        ending.push_async_callback(_closed, engine)
         tasks = Tasks(
             settings.store,
             slots=settings.slots,
@@ -108,7 +110,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
         yield build_server(
             tasks=tasks,
             engine=engine,
-            translator=BuiltInTranslator(),
+            translator=translator,
             results=results,
             budget=Budget(
                 rows=settings.row_budget,
@@ -122,9 +124,11 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             unobserved_seconds=settings.unobserved_seconds or None,
             ask_above_cost=settings.ask_above_cost or None,
         )
-    finally:
-        with anyio.CancelScope(shield=True):
-            await engine.close()
+
+
+async def _closed(engine: Engine) -> None:
+    with anyio.CancelScope(shield=True):
+        await engine.close()
 
 
 async def _results(settings: Settings, folder: DataFolder) -> Results:

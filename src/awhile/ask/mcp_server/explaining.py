@@ -11,6 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.arguments import RunId
 from awhile.ask.mcp_server.listed import outcome_of
+from awhile.ask.mcp_server.shapes import use_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -63,6 +64,7 @@ def _explanation(record: TaskRecord, statement: Statement | None) -> model.Expla
                 for one in statement.meanings
             ],
             "confidence": statement.confidence,
+            "model_use": use_of(statement),
             "decisions": [
                 model.DecisionModel(asked=one.asked, chosen=one.chosen)
                 for one in statement.decisions

@@ -120,6 +120,28 @@ ResultName = Annotated[
 ]
 
 
+Confidence = Annotated[
+    Literal["grounded", "unverified"] | None,
+    Field(
+        description="grounded: every word of the question was explained; unverified: a model wrote "
+        "the SQL or changed it, and it can run and be wrong. None: a person wrote it."
+    ),
+]
+
+
+class ModelUseModel(BaseModel):
+    """What asking a model took."""
+
+    model: str
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    price_usd: float | None = Field(
+        default=None, description="By its provider's list of prices, where that is known."
+    )
+
+
 class AnswerModel(BaseModel):
     """What became of a question: rows; or a refusal; or a question back; or an error; or nothing,
     because a person decided so."""
@@ -133,7 +155,8 @@ class AnswerModel(BaseModel):
     )
     reading: Sentence | None = None
     meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
-    confidence: str | None = None
+    confidence: Confidence = None
+    model_use: ModelUseModel | None = None
     columns: list[ColumnModel] | None = None
     row_count: int | None = Field(
         default=None,
@@ -207,7 +230,8 @@ class ExplanationModel(BaseModel):
     )
     reading: Sentence | None = None
     meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
-    confidence: str | None = None
+    confidence: Confidence = None
+    model_use: ModelUseModel | None = None
     decisions: list[DecisionModel] = Field(default_factory=list[DecisionModel])
     sql: str | None = None
     parameters: dict[str, ParameterValue] | None = None

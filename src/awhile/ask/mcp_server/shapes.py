@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
 from mcp_types import CallToolResult, TextContent
@@ -47,6 +48,7 @@ def answered(run_id: str, came_to: Answered, first: Page) -> CallToolResult:
                 for one in statement.meanings
             ],
             confidence=statement.confidence,
+            model_use=use_of(statement),
             columns=columns(result.columns),
             row_count=result.row_count,
             truncated=result.truncated,
@@ -136,6 +138,12 @@ def failed(
         error=told(error, hints),
     )
     return _result(answer, is_error=True)
+
+
+def use_of(statement: Statement) -> model.ModelUseModel | None:
+    """What asking a model took."""
+    use = statement.use
+    return None if use is None else model.ModelUseModel(**asdict(use))
 
 
 def told(error: EngineError, hints: Iterable[str] = ()) -> model.ErrorModel:

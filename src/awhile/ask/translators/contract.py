@@ -7,7 +7,6 @@ the SQL it writes. What it cannot ground it asks about or refuses; it never gues
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class ModelUse:
     input_tokens: int
     output_tokens: int
     seconds: float
-    price_usd: Decimal | None = None
+    price_usd: float | None = None
 
     def and_then(self, more: ModelUse) -> ModelUse:
         """Both together."""

@@ -26,6 +26,13 @@ COMPATIBLE = "compatible"
 
 KEYRING_SERVICE = "awhile"
 
+_KEYS = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "openai": ("OPENAI_API_KEY",),
+}
+"""The variables of the providers in the extra; of any other it is PROVIDER_API_KEY."""
+
 _OLLAMA = "http://127.0.0.1:11434/v1"
 _NO_KEY = "none"
 """What a server without keys is sent: OpenAI's client wants one."""
@@ -64,6 +71,11 @@ def chosen(name: str, *, url: str | None = None) -> Chosen:
             "'http://127.0.0.1:8080/v1'."
         )
     key = _key(provider)
+    if key is None and provider in _KEYS and url is None:
+        raise SettingsError(
+            f"There is no key for {provider!r}. Put it into the variable {_KEYS[provider][0]}, or "
+            f"into the keyring: keyring set {KEYRING_SERVICE} {provider}"
+        )
     try:
         return Chosen(name, _model(provider, model_name, url, key), key)
     except ImportError as missing:
@@ -95,8 +107,8 @@ def _model(provider: str, model_name: str, url: str | None, key: str | None) -> 
     except UserError as wrong:
         said = str(wrong).splitlines()[0]
         raise SettingsError(
-            f"The model {provider}:{model_name} cannot be used. {said} A key can also be kept in "
-            f"the keyring, under the service {KEYRING_SERVICE!r} and the name {provider!r}."
+            f"The model {provider}:{model_name} cannot be used. {said} (A key may also be in the "
+            f"keyring: keyring set {KEYRING_SERVICE} {provider})"
         ) from wrong
     except (TypeError, ValueError) as wrong:
         raise SettingsError(
@@ -107,8 +119,10 @@ def _model(provider: str, model_name: str, url: str | None, key: str | None) -> 
 
 def _key(provider: str) -> str | None:
     """The key from the environment, or else from the keyring where there is one."""
-    if key := os.environ.get(f"{provider.upper().replace('-', '_')}_API_KEY"):
-        return key
+    usual = (f"{provider.upper().replace('-', '_')}_API_KEY",)
+    for variable in _KEYS.get(provider, usual):
+        if key := os.environ.get(variable):
+            return key
     with suppress(Exception):  # whatever a keyring's backend may raise, it gives no key
         keyring: Any = import_module("keyring")  # an optional package
         return keyring.get_password(KEYRING_SERVICE, provider)

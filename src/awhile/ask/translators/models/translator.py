@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from decimal import Decimal
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from awhile.ask.translators.models.saying import said_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import date
+    from typing import Any, Self
 
     from pydantic_ai.messages import ModelMessage, ModelResponse
 
@@ -47,6 +47,8 @@ MOST_TOKENS = 2000
 
 class ModelTranslator:
     """See `contract.Translator` and `contract.Corrects`. All it writes is `unverified`.
+
+    Used inside ``async with``, which closes its connections at the end.
 
     Args:
         chosen: the model.
@@ -71,6 +73,13 @@ class ModelTranslator:
         self._may_show = may_show
         self._seconds = seconds
         self._settings = {"temperature": 0.0, "max_tokens": MOST_TOKENS, **(settings or {})}
+
+    async def __aenter__(self) -> Self:
+        await self._chosen.model.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._chosen.model.__aexit__(*raised)
 
     @property
     def name(self) -> str:
@@ -105,8 +114,11 @@ class ModelTranslator:
         came_to = await self._answered(question, schema, system, messages, before=written.use)
         if not isinstance(came_to, Sql):
             return came_to
-        again = "written again after the database did not take the first text"
-        return replace(came_to, repairs=(again, *came_to.repairs))
+        return replace(
+            came_to,
+            reading=f"{came_to.reading} It was written again after the database did not take the "
+            "first text.",
+        )
 
     async def _request(
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn]
@@ -155,7 +167,7 @@ class ModelTranslator:
                     return self._failed(schema, question, why)
         return Sql(
             sql=found.sql,
-            reading=said_of(found.tree, schema.dialect),
+            reading=_marked(said_of(found.tree, schema.dialect), self.name, found.repairs),
             meanings=(),
             confidence="unverified",
             repairs=found.repairs,
@@ -192,12 +204,18 @@ class ModelTranslator:
         )
 
 
+def _marked(said: str, name: str, repairs: Sequence[str]) -> str:
+    mended = f" Mended in it: {'; '.join(repairs)}." if repairs else ""
+    told = f"Unverified: the model {name} wrote this, so compare it with what you asked."
+    return f"{told} {said}{mended}"
+
+
 def _use_of(
     name: str, response: ModelResponse, seconds: float, before: ModelUse | None
 ) -> ModelUse:
-    price: Decimal | None
+    price: float | None
     try:
-        price = response.cost().total_price
+        price = float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):  # a model without a price list: a local one
         price = None
     use = ModelUse(

@@ -1,0 +1,87 @@
+"""A server that speaks OpenAI's chat completions, as llama.cpp and vLLM do, and says what a test
+has it say. It listens on 127.0.0.1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from awhile.server.listening import listening_on, url_of
+
+KEY = "sk-not-to-be-shown-to-anybody"
+
+
+@dataclass
+class ModelServer:
+    """What it answers, one text a request, and what it was asked."""
+
+    url: str = ""
+    answers: list[str | int | None] = field(default_factory=list[str | int | None])
+    """A text; or a status to fail with; or None, to say nothing until the client has left."""
+    asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    reached: anyio.Event = field(default_factory=anyio.Event)
+    left: anyio.Event = field(default_factory=anyio.Event)
+    """Set once a client has gone that was not answered."""
+
+    @property
+    def read(self) -> str:
+        """All that any request said."""
+        return json.dumps(self.asked, ensure_ascii=False)
+
+    async def answer(self, request: Request) -> Response:
+        """One request."""
+        self.asked.append({**await request.json(), "key": request.headers.get("authorization")})
+        said = self.answers.pop(0)
+        self.reached.set()
+        if said is None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            self.left.set()
+            return Response()
+        if isinstance(said, int):
+            wrong = {"error": {"message": f"no such key: {KEY}", "type": "wrong"}}
+            return JSONResponse(wrong, status_code=said)
+        message = {"role": "assistant", "content": said}
+        return JSONResponse(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "stand-in",
+                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                "usage": {"prompt_tokens": 700, "completion_tokens": 30, "total_tokens": 730},
+            }
+        )
+
+
+@asynccontextmanager
+async def model_server(*answers: str | int | None) -> AsyncGenerator[ModelServer]:
+    """It, until the block is left."""
+    model = ModelServer(answers=list(answers))
+    app = Starlette(routes=[Route("/v1/chat/completions", model.answer, methods=["POST"])])
+    with listening_on("127.0.0.1", 0) as listening:
+        model.url = f"{url_of(listening)}/v1"
+        server = _Quiet(uvicorn.Config(app, log_level="error", log_config=None))
+        async with anyio.create_task_group() as serving:
+            serving.start_soon(server.serve, [listening])
+            try:
+                yield model
+            finally:
+                server.should_exit = server.force_exit = True
+
+
+class _Quiet(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave the process's signals alone."""
+        yield

@@ -1,0 +1,205 @@
+"""What stands around a model: its card, the form of its answer, how its SQL is mended and read."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+import sqlglot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from awhile.ask.answer.telling import for_a_model
+from awhile.ask.engines.errors import EngineLost, QueryError, QueryRefused
+from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
+from awhile.ask.translators.models.asking import (
+    AskedBack,
+    Cannot,
+    Example,
+    Wrote,
+    nearest,
+    reply_of,
+    request_of,
+)
+from awhile.ask.translators.models.cards import card_of, tables_for
+from awhile.ask.translators.models.mending import Unreadable, mended
+from awhile.ask.translators.models.saying import said_of
+
+
+def table(name: str, columns: str, **keys: str) -> Table:
+    return Table(
+        name,
+        tuple(
+            TableColumn(name, kind) for name, kind in (one.split(":") for one in columns.split())
+        ),
+        ("id",) if columns.startswith("id:") else (),
+        tuple(ForeignKey((column,), to, ("id",)) for column, to in keys.items()),
+        row_count=7,
+    )
+
+
+SHOP = Schema(
+    (
+        table("customers", "id:INTEGER name:VARCHAR country:VARCHAR"),
+        table("orders", "id:INTEGER customer_id:INTEGER day:DATE", customer_id="customers"),
+        table("products", "id:INTEGER title:VARCHAR price:DECIMAL"),
+        table(
+            "lines",
+            "order_id:INTEGER product_id:INTEGER quantity:INTEGER",
+            order_id="orders",
+            product_id="products",
+        ),
+        table(
+            "trips",
+            "id:INTEGER start_town:INTEGER end_town:INTEGER",
+            start_town="towns",
+            end_town="towns",
+        ),
+        table("towns", "id:INTEGER town:VARCHAR"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("wrote", "becomes", "repair"),
+    [
+        (
+            "SELECT o.country FROM orders AS o JOIN customers AS c ON c.id = o.customer_id",
+            "SELECT c.country FROM orders AS o JOIN customers AS c ON c.id = o.customer_id",
+            "country was taken from orders, and is a column of customers",
+        ),
+        (
+            "SELECT country FROM lines",
+            "SELECT customers.country FROM lines LEFT JOIN orders ON orders.id = lines.order_id "
+            "LEFT JOIN customers ON customers.id = orders.customer_id",
+            "country is a column of customers, which is joined by its key",
+        ),
+        (
+            "SELECT products.title FROM lines",
+            "SELECT products.title FROM lines LEFT JOIN products ON products.id = lines.product_id",
+            "products was used without a join, and is joined by its key",
+        ),
+    ],
+)
+def test_what_can_be_put_right_in_one_way_is_and_said(
+    wrote: str, becomes: str, repair: str
+) -> None:
+    found = mended(wrote, SHOP)
+    assert " ".join(found.sql.split()) == becomes
+    assert found.repairs == (repair,)
+
+
+@pytest.mark.parametrize(
+    "wrote",
+    [
+        "SELECT count(*) FROM orders",
+        "SELECT quantity FROM orders",  # joining lines would multiply orders
+        "SELECT town FROM trips",  # there are two ways
+        "SELECT colour FROM products",
+        "SELECT x.nothing FROM (SELECT 1 AS a) AS x",
+        "WITH c AS (SELECT country FROM customers) SELECT country, id FROM c",
+        "SELECT country AS land FROM customers ORDER BY land",
+    ],
+)
+def test_whatever_else_stays_as_it_was_written(wrote: str) -> None:
+    assert mended(wrote, SHOP).sql == wrote
+    assert mended(wrote, SHOP).repairs == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("DROP TABLE orders", "it is DROP"),
+        ("SELECT 1; DELETE FROM orders", "holds 2 statements"),
+        ("", "holds 0 statements"),
+        ("SELECT FROM WHERE", "cannot be read"),
+        ("SELECT '" + "x" * 30_000 + "'", "longer than"),
+    ],
+)
+def test_what_is_not_one_select_is_not_read(text: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        mended(text, SHOP)
+
+
+_NAMES = st.sampled_from(
+    ["country", "name", "quantity", "title", "o.country", "customers.name", "nothing", "p.price"]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    columns=st.lists(_NAMES, min_size=1, max_size=4), base=st.sampled_from(["orders o", "lines"])
+)
+def test_mended_sql_is_one_select_whose_known_columns_have_a_home(
+    columns: list[str], base: str
+) -> None:
+    found = mended(f"SELECT {', '.join(columns)} FROM {base}", SHOP)
+    [tree] = sqlglot.parse(found.sql, read="duckdb")
+    assert isinstance(tree, exp.Select)
+    again = mended(found.sql, SHOP)
+    assert again.repairs == (), found.sql
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply"),
+    [
+        ("```sql\nSELECT 1;\n```", Wrote("SELECT 1")),
+        ("Sure!\n```\nSELECT 1\n```\nThat counts.", Wrote("SELECT 1")),
+        ("<think>ASK: no\n```sql\nDROP\n```</think>select 2;", Wrote("select 2")),
+        ("```sql\nSELECT 3", Wrote("SELECT 3")),
+        ("ASK: Which?\n- a\n* b\n", AskedBack("Which?", ("a", "b"))),
+        ("ASK: Which?", Cannot("Which?")),
+        ("CANNOT: there is\nno weather", Cannot("there is no weather")),
+        ("I would love to help.", Cannot("its answer held no SQL")),
+        ("", Cannot("its answer held no SQL")),
+    ],
+)
+def test_an_answer_is_read_however_it_is_dressed(answer: str, reply: object) -> None:
+    assert reply_of(answer) == reply
+
+
+def test_the_tables_that_a_question_is_about_come_first_and_what_links_them_next() -> None:
+    names = [one.name for one in tables_for(SHOP, "titles by country")]
+    assert set(names[:2]) == {"customers", "products"}
+    assert names[2] in {"lines", "orders"}
+    assert set(names[-2:]) == {"trips", "towns"}
+
+
+def test_a_card_that_does_not_fit_names_what_it_leaves_out() -> None:
+    card = card_of(SHOP, "how many customers", longest=200)
+    assert card.startswith("TABLE customers")
+    assert len(card) < 400
+    assert "further tables, not described here:" in card
+    assert "towns" in card
+
+
+def test_examples_are_those_with_the_most_words_in_common_and_the_nearest_comes_last() -> None:
+    asked = ("towns by trips", "orders by day", "orders by town")
+    known = [Example(one, "SELECT 1") for one in asked]
+    found = nearest("orders by town and day", known)
+    assert [one.question for one in found] == list(asked)
+    _, said = request_of("q", "card", dialect="duckdb", today=date(2026, 1, 2), examples=found)
+    assert said[-2:] == [("assistant", "```sql\nSELECT 1\n```"), ("user", "q")]
+
+
+def test_a_reading_tells_what_will_run() -> None:
+    sql = (
+        "WITH big AS (SELECT id FROM orders WHERE day > '2025-01-01') "
+        "SELECT country, count(*) AS n FROM customers JOIN big ON big.id = customers.id "
+        "GROUP BY 1 HAVING count(*) > 3 ORDER BY n DESC LIMIT 5"
+    )
+    assert said_of(mended(sql, SHOP).tree, "duckdb") == (
+        "First, as big: id, from orders, only where day > '2025-01-01'. Then it shows country and "
+        "COUNT(*) (called n), from customers and big, for each country, and of those only where "
+        "COUNT(*) > 3, in the order of n, largest first, at most 5 rows."
+    )
+
+
+def test_a_model_is_told_names_of_an_error_and_no_values() -> None:
+    told = for_a_model(QueryError("no 'Ada' in column 'country' as \"Bob\""), "SELECT 1", SHOP)
+    assert told == "no … in column 'country' as …"
+    assert for_a_model(QueryRefused("pg_sleep", "it waits"), "SELECT 1", SHOP) == (
+        "'pg_sleep' may not be used: it waits"
+    )
+    assert for_a_model(EngineLost("gone"), "SELECT 1", SHOP) is None
