@@ -331,12 +331,13 @@ class Settings:
         otherwise="it is not known what may leave this machine",
         words="none",
     )
-    unobserved_seconds: float = setting(
-        seconds(0),
-        0.0,
-        "How long a query of the app goes on while nobody looks at it; 0 for as long as it takes. "
-        "Where queries cost money, 1800 is a good bound.",
+    unobserved_seconds: float | None = setting(
+        optional(seconds(0)),
+        None,
+        "How long a query of the app goes on while nobody looks at it; 0 for as long as it takes.",
         otherwise="every query would be stopped at once",
+        words="1800 where queries cost money (Athena, BigQuery, Databricks, Redshift, Snowflake), "
+        "and else as long as it takes",
     )
     keep_days: float = setting(
         seconds(0.001, metavar="DAYS"),

@@ -40,11 +40,14 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import MCPServer
 
-    from awhile.ask.engines.contract import Engine
+    from awhile.ask.engines.contract import Capabilities, Engine
     from awhile.cli.serve import Serving
 
 MEGABYTE = 1024 * 1024
 DAY_SECONDS = 86_400
+
+UNOBSERVED_PAID_SECONDS = 1800.0
+"""How long a query that costs money goes on for nobody, unless somebody says otherwise."""
 
 
 def serve_database(effective: Effective, how: Serving) -> None:
@@ -121,9 +124,16 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             today=_today,
             inline_seconds=settings.inline_seconds,
             keep_seconds=settings.keep_days * DAY_SECONDS,
-            unobserved_seconds=settings.unobserved_seconds or None,
+            unobserved_seconds=unobserved_seconds_of(settings, engine.capabilities),
             ask_above_cost=settings.ask_above_cost or None,
         )
+
+
+def unobserved_seconds_of(settings: Settings, capabilities: Capabilities) -> float | None:
+    """How long a query goes on while nobody looks; None: as long as it takes."""
+    if settings.unobserved_seconds is None:
+        return UNOBSERVED_PAID_SECONDS if capabilities.costs_money else None
+    return settings.unobserved_seconds or None
 
 
 async def _closed(engine: Engine) -> None:

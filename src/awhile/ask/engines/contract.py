@@ -58,6 +58,9 @@ class Capabilities:
     """Whether a cancelled `run` only re-raises once the query is known to have stopped."""
     side_by_side: int
     """How many queries run at once; further ones wait."""
+    costs_money: bool = False
+    """Whether its queries are usually paid for one by one, by what they read or how long they run:
+    then they are not left running for nobody."""
     principals: bool = False
     """Whether a query can run with the rights of the person who asks (`run`'s `principal`)."""
 

@@ -22,6 +22,8 @@ __all__ = ["SQLAlchemyEngine"]
 
 _LOOK_SECONDS = 60.0
 """How long a look at the catalog holds: a server has no file whose time tells of a change."""
+_PAID = frozenset({"athena", "bigquery", "databricks", "redshift", "snowflake"})
+"""By SQLGlot's name: warehouses whose queries are billed, each or by the time they run."""
 _OPEN_SECONDS = 30.0
 """How long a database may take to answer at all, whatever its driver would wait."""
 
@@ -104,4 +106,5 @@ def _capabilities(address: Address, side_by_side: int, grace_seconds: float) -> 
         stop_within_seconds=grace_seconds + ending,
         stop_is_proven=known,
         side_by_side=side_by_side,
+        costs_money=address.dialect in _PAID,
     )
