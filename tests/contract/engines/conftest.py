@@ -14,32 +14,69 @@ from awhile.ask.engines.contract import Budget, Engine, HowStopped, Progress, Qu
 from tests.contract.engines.cases import CASES, EngineCase
 from tests.contract.engines.shops import SHOPS
 
-QUICK_ON_FILES = {
-    "test_a_cancel_at_any_moment_is_never_lost",
-    "test_a_text_column_with_few_values_has_even_the_rare_one",
-    "test_a_view_is_described_without_counting_its_rows",
-    "test_closing_while_a_query_runs_is_told_to_whoever_waits",
-    "test_d13_d14_no_bypass_runs_and_nothing_is_changed_by_trying",
-    "test_d15_legitimate_reads_pass_and_run",
-    "test_d3_a_cancelled_query_leaves_the_file_readable_and_unchanged",
-    "test_d6_a_query_over_its_time_is_stopped_and_says_so",
-    "test_d8_reading_stops_at_the_row_budget",
-    "test_dates_have_their_range",
-    "test_every_question_gets_the_same_rows_from_every_engine",
-    "test_keys_that_are_not_declared_are_inferred_and_say_so",
-    "test_tables_columns_and_counts_are_there",
+_ALWAYS = {
+    "files": {
+        "test_a_cancel_at_any_moment_is_never_lost",
+        "test_a_text_column_with_few_values_has_even_the_rare_one",
+        "test_a_view_is_described_without_counting_its_rows",
+        "test_closing_while_a_query_runs_is_told_to_whoever_waits",
+        "test_d13_d14_no_bypass_runs_and_nothing_is_changed_by_trying",
+        "test_d15_legitimate_reads_pass_and_run",
+        "test_d3_a_cancelled_query_leaves_the_file_readable_and_unchanged",
+        "test_d6_a_query_over_its_time_is_stopped_and_says_so",
+        "test_d8_reading_stops_at_the_row_budget",
+        "test_dates_have_their_range",
+        "test_every_question_gets_the_same_rows_from_every_engine",
+        "test_keys_that_are_not_declared_are_inferred_and_say_so",
+        "test_tables_columns_and_counts_are_there",
+    },
+    "sqlalchemy": {
+        "test_a_cancel_at_any_moment_is_never_lost",
+        "test_a_date_is_compared_as_one",
+        "test_a_name_the_database_does_not_have_is_told_with_its_place",
+        "test_d10_d11_every_value_has_an_exact_text",
+        "test_d13_a_value_is_never_sql",
+        "test_d13_d14_no_bypass_runs_and_nothing_is_changed_by_trying",
+        "test_d15_legitimate_reads_pass_and_run",
+        "test_d1_a_cancel_at_every_stage_stops_the_query_by_the_engines_own_list",
+        "test_d8_reading_stops_at_the_row_budget",
+        "test_every_question_gets_the_same_rows_from_every_engine",
+        "test_tables_columns_and_counts_are_there",
+        "test_the_declared_types_are_kept",
+        "test_the_rows_are_in_the_file_and_counted",
+    },
 }
-"""Run with every other test. Data files differ from DuckDB's own in what is read, and not in how
-a query runs, so the rest of the suite is left to `make faults` there."""
+"""What is run with every other test, of engines that share most of their ways with another: data
+files differ from DuckDB's own in what is read, and not in how a query runs; and SQLAlchemy's SQLite
+is the second database of an engine whose first is MariaDB."""
+
+_SELDOM = {
+    "mariadb": {
+        "test_a_query_cancelled_while_its_rows_arrive_leaves_no_file",
+        "test_a_schema_that_has_not_changed_is_the_same_object",
+        "test_a_view_is_described_without_counting_its_rows",
+        "test_closing_ends_every_process_of_the_engine",
+        "test_closing_while_a_query_runs_is_told_to_whoever_waits",
+        "test_d3_a_cancelled_query_leaves_the_file_readable_and_unchanged",
+        "test_d6_the_time_of_a_query_counts_while_it_connects",
+        "test_queries_run_side_by_side_and_further_ones_wait",
+        "test_reports_go_from_waiting_to_fetching_and_never_back",
+        "test_the_percentage_rises_between_0_and_100",
+    },
+}
+"""What shows the pool of workers, which three other engines show as well."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before the marker is looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to `make faults` what is shown by another engine as well."""
     for item in items:
         callspec = getattr(item, "callspec", None)
         case = callspec and callspec.params.get("case")
-        on_files = isinstance(case, EngineCase) and case.name == "files"
-        if on_files and getattr(item, "originalname", "") not in QUICK_ON_FILES:
+        name = getattr(item, "originalname", "")
+        if not isinstance(case, EngineCase):
+            continue
+        if name in _SELDOM.get(case.name, ()) or name not in _ALWAYS.get(case.name, (name,)):
             item.add_marker(pytest.mark.long)
 
 
