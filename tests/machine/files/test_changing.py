@@ -142,3 +142,12 @@ def test_two_threads_and_one_handle_read_each_what_it_sought(tmp_path: Path) -> 
     assert (handle.read(10), handle.read(10)) == (bytes((98, 99)), b"")
     handle.close()
     handle.close()
+
+
+def test_no_file_stays_open_behind_a_query(large: Path, tmp_path: Path) -> None:
+    """Or a deleted one would keep its place on the disk; and a process has so many and no more."""
+    with opened(tmp_path, large) as files:
+        before = len(list(Path("/dev/fd").iterdir()))
+        for _ in range(3):
+            files.rows("SELECT count(name) FROM large")
+        assert len(list(Path("/dev/fd").iterdir())) == before

@@ -57,8 +57,8 @@ class ServerChild:
         """Settings given as flags are handed on; it reads variables and the file itself."""
         database = effective.settings.database
         # As a variable: whoever lists processes reads their flags, and a URL may hold a password.
-        variable = ENTRIES["database"].variable
-        self._variables = {} if database is None else {variable: as_text(database)}
+        urls = [each for each in database or () if "://" in each]
+        self._variables = {ENTRIES["database"].variable: urls[0]} if urls else {}
         self._flags = [
             f"{entry.flag}={as_text(getattr(effective.settings, name))}"
             for name, entry in ENTRIES.items()
@@ -66,6 +66,8 @@ class ServerChild:
             and name != "port"
             and effective.origins[name] == f"the flag {entry.flag}"
         ]
+        if not urls:  # of files there may be more than a variable holds
+            self._flags += [f"{ENTRIES['database'].flag}={each}" for each in database or ()]
         self._port = port
         self._process: Process | None = None
         self.url = ""

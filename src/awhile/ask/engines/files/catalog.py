@@ -23,6 +23,8 @@ from awhile.ask.engines.files.finding import Found, Kind
 from awhile.ask.engines.files.looking import Looking
 from awhile.ask.engines.files.reading import PREFIX, Entry, ReadOnlyFiles
 from awhile.ask.engines.files.tables import Part, Source, columns_argument, sources
+from awhile.ask.engines.files.texts import size_of
+from awhile.ask.engines.files.troubles import in_words
 from awhile.ask.engines.quoting import identifier, literal
 
 __all__ = ["Card", "CardTable", "build", "read_card"]
@@ -68,11 +70,12 @@ def build(folder: Path, found: Found, cache: Cache, whole: frozenset[Path]) -> N
     """
     card = Card(notes=list(found.notes))
     with closing(duckdb.connect(folder / DATABASE)) as connection:
-        connection.register_filesystem(ReadOnlyFiles(card.entries))
+        files = ReadOnlyFiles(card.entries)
+        connection.register_filesystem(files)
         connection.execute(f"SET allowed_directories = [{literal(PREFIX)}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET enable_progress_bar = false")
-        looking = Looking(connection, cache, card.entries, whole)
+        looking = Looking(connection, cache, card.entries, files, whole)
         parts = looking.parts(found.files)
         card.notes += looking.notes
         card.sampled = sorted(looking.sampled)
@@ -119,18 +122,18 @@ def _add(connection: duckdb.DuckDBPyConnection, card: Card, source: Source) -> N
     try:
         connection.execute(f"CREATE VIEW {view} AS SELECT {read} FROM {relation}")
     except duckdb.Error as error:
-        card.notes.append(f"{source.name!r} is left out: {error}")
+        card.notes.append(f"{source.name!r} is left out: {in_words(str(error), card.entries)}")
         return
     connection.execute(f"COMMENT ON VIEW {view} IS {literal(_comment(source, tells_file))}")
     rows = [part.rows for part in source.parts]
-    size = sum(part.file.size * (8 if part.file.compressed else 1) for part in source.parts)
+    is_text = source.parts[0].reader != "parquet"
     known = sum(each for each in rows if each is not None) if None not in rows else None
     card.tables.append(
         CardTable(
             name=source.name,
             rows=known,
             sample=_sample(source, known),
-            is_small=source.parts[0].reader != "parquet" and size <= _SMALL_BYTES,
+            is_small=is_text and sum(size_of(part.file) for part in source.parts) <= _SMALL_BYTES,
         )
     )
 

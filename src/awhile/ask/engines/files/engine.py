@@ -18,6 +18,8 @@ from awhile.processes import Child
 
 __all__ = ["FilesEngine"]
 
+_CATALOGS = "catalogs"
+
 
 class FilesEngine(DuckDBProcesses):
     """Data files and folders of them; each is read where it is, and never written.
@@ -80,7 +82,7 @@ class FilesEngine(DuckDBProcesses):
         Raises `DatabaseNotOpened` with the reason and what to do about it.
         """
         if self._private is None:
-            self._private = await anyio.to_thread.run_sync(self.private_folder)
+            self._private = await anyio.to_thread.run_sync(self._new_folder)
         if self._cache_folder is not None:
             await anyio.to_thread.run_sync(Cache(self._cache_folder).sweep)
         await super().open()
@@ -109,12 +111,17 @@ class FilesEngine(DuckDBProcesses):
         settings = FilesSettings(
             paths=self._paths,
             name=self._name,
-            catalogs=self._private,
+            catalogs=self._private / _CATALOGS,
             cache=self._cache_folder or self._private / "converted",
             limits=limits,
             release_after_seconds=self._release_after_seconds,
         )
         return await Child.start("awhile.ask.engines.files.session:serve_files", settings)
+
+    def _new_folder(self) -> Path:
+        folder = self.private_folder()
+        (folder / _CATALOGS).mkdir()
+        return folder
 
     async def _look_at_files(self) -> None:
         # In a thread: a large folder, or one on a network drive, takes its time.

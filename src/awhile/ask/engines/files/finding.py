@@ -35,7 +35,7 @@ _PARQUET = b"PAR1"
 
 MOST_FILES = 5_000
 """Data files in all; to look at each of them again before a query takes 60 ms for as many."""
-_MOST_ENTRIES = 100_000
+_MOST_ENTRIES = 50_000
 """Entries of a folder and of the folders in it, whatever they are."""
 _NAMED = 5
 """So many names stand in a note or an error; of more, how many there are."""
@@ -138,7 +138,8 @@ def _file(path: Path, real: Path) -> File:
             f"{str(path)!r} is empty, so there is nothing to ask about; leave it out, or write it "
             "again"
         )
-    return File(path.name, real, kind, _stamp(told), None, (path.name,))
+    name = _readable(path.name)
+    return File(name, real, kind, _stamp(told), None, (name,))
 
 
 class _Folder:
@@ -147,7 +148,7 @@ class _Folder:
     def __init__(self, given: Path, real: Path, found: Found) -> None:
         self._given = given
         self._real = real
-        self._name = real.name or "files"
+        self._name = _readable(given.name or real.name) or "files"
         self._found = found
         self._left_out: dict[str, list[str]] = {}
         self._entries = 0
@@ -177,8 +178,8 @@ class _Folder:
             if name.startswith((".", "_", "~$")):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield from self._files(Path(entry.path), (*inside, name))
-            elif file := self._one(entry, (*inside, name)):
+                yield from self._files(Path(entry.path), (*inside, _readable(name)))
+            elif file := self._one(entry, (*inside, _readable(name))):
                 yield file
 
     def _one(self, entry: os.DirEntry[str], inside: tuple[str, ...]) -> File | None:
@@ -208,6 +209,11 @@ class _Folder:
 
     def _leave_out(self, why: str, inside: tuple[str, ...]) -> None:
         self._left_out.setdefault(why, []).append("/".join(inside))
+
+
+def _readable(name: str) -> str:
+    """A file's name as text: what of it is no UTF-8 is shown as that."""
+    return os.fsencode(name).decode(errors="replace")
 
 
 def _stamp(told: os.stat_result) -> Stamp:

@@ -16,7 +16,7 @@ from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.files import objects, separated, texts, workbooks
 from awhile.ask.engines.files.cache import Cache
 from awhile.ask.engines.files.finding import File
-from awhile.ask.engines.files.reading import Entry, location_of
+from awhile.ask.engines.files.reading import Entry, ReadOnlyFiles, location_of
 from awhile.ask.engines.files.tables import Look, Part
 from awhile.ask.engines.files.troubles import in_words
 from awhile.ask.engines.quoting import literal
@@ -43,11 +43,13 @@ class Looking:
         connection: duckdb.DuckDBPyConnection,
         cache: Cache,
         entries: dict[str, Entry],
+        read: ReadOnlyFiles,
         whole: frozenset[Path],
     ) -> None:
         self._connection = connection
         self._cache = cache
         self._entries = entries
+        self._read = read
         self._whole = whole
         self._whole_bytes = 0
         self._numbers = 0
@@ -68,10 +70,14 @@ class Looking:
             except DatabaseNotOpened as error:
                 self._refuse(file, str(error))
             except duckdb.Error as error:
-                self._refuse(file, in_words(str(error), self._entries))
+                self._refuse(file, self._said(error))
             except (OSError, EOFError, UnicodeDecodeError) as error:
                 self._refuse(file, f"{file.name!r} cannot be read: {error}")
         return parts
+
+    def _said(self, error: duckdb.Error) -> str:
+        trouble, self._read.trouble = self._read.trouble, None
+        return trouble or in_words(str(error), self._entries)
 
     def _refuse(self, file: File, why: str) -> None:
         if file.folder is None:
@@ -99,7 +105,7 @@ class Looking:
                 try:
                     looks |= self._schemas([location])
                 except duckdb.Error as error:
-                    self._refuse(file, in_words(str(error), self._entries))
+                    self._refuse(file, self._said(error))
         return [
             [Part(file, location, "parquet", *looks[location])] if location in looks else []
             for file, location in zip(files, locations, strict=True)
@@ -158,7 +164,7 @@ class Looking:
         return Part(file, location, file.kind, look)
 
     def _may_be_read_whole(self, file: File) -> bool:
-        size = file.size * (8 if file.compressed else 1)
+        size = texts.size_of(file)
         if file.path in self._whole:
             return True
         if size > _WHOLE_BYTES or self._whole_bytes + size > _WHOLE_BYTES_IN_ALL:

@@ -27,6 +27,8 @@ from awhile.processes import Link
 
 __all__ = ["FilesSession", "FilesSettings", "digest_of", "serve_files"]
 
+_KEPT = 4
+"""Catalogs of the last versions of the files; a worker may be about to open one of them."""
 _WHOLE = "whole.json"
 """In the folder of catalogs: the files that have to be looked at to their end."""
 
@@ -141,6 +143,9 @@ class FilesSession(DuckDBSession):
                 raise
         finally:
             shutil.rmtree(part, ignore_errors=True)
+        made = [each for each in self._settings.catalogs.iterdir() if not each.suffix]
+        for earlier in sorted(made, key=_age)[_KEPT:]:
+            shutil.rmtree(earlier, ignore_errors=True)
 
     def _look_at_all_of(self, path: Path) -> None:
         """From the next session on; this one is stale by then."""
@@ -148,6 +153,13 @@ class FilesSession(DuckDBSession):
         part = self._settings.catalogs / f".{os.getpid()}-{_WHOLE}"
         part.write_text(json.dumps(whole), encoding="utf-8")
         part.replace(self._settings.catalogs / _WHOLE)
+
+
+def _age(catalog: Path) -> float:
+    try:
+        return time.time() - catalog.stat().st_mtime
+    except FileNotFoundError:
+        return float("inf")
 
 
 def _whole_ones(catalogs: Path) -> frozenset[Path]:
