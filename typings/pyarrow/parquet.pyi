@@ -8,7 +8,13 @@ from pyarrow import RecordBatch, Schema, Table
 
 class ParquetWriter:
     def __init__(
-        self, where: PathLike[str], schema: Schema, *, compression: str = "snappy"
+        self,
+        where: PathLike[str],
+        schema: Schema,
+        *,
+        compression: str = "snappy",
+        use_dictionary: bool = True,
+        write_statistics: bool = True,
     ) -> None: ...
     def write_table(self, table: Table, row_group_size: int | None = None) -> None: ...
     def add_key_value_metadata(self, key_value_metadata: Mapping[str, str]) -> None: ...
@@ -18,6 +24,7 @@ class ParquetWriter:
 
 class _RowGroup:
     num_rows: int
+    total_byte_size: int
 
 class FileMetaData:
     num_rows: int

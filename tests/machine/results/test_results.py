@@ -144,18 +144,25 @@ async def test_any_replica_answers_for_what_another_has_kept(
 
 
 async def test_a_page_from_elsewhere_reads_a_part_of_the_file(
-    tmp_path: Path, written: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours: the first page of a large result does not wait for all of it."""
-    monkeypatch.setattr("awhile.ask.results.ranged.BLOCK_BYTES", 8 * 1024)
+    block = 16 * 1024
+    monkeypatch.setattr("awhile.ask.results.ranged.BLOCK_BYTES", block)
+    large = write_result(
+        tmp_path / "large.parquet", "SELECT range, md5(range::VARCHAR) FROM range(50_000)"
+    )
     here = replica(f"memory://{uuid4().hex}", tmp_path)
-    await keep(here, "abc", written)
-    blocks = tmp_path / "cache"
+    await keep(here, "abc", large)
+
+    def fetched() -> dict[str, int]:
+        return {path.name: path.stat().st_ino for path in (tmp_path / "cache").glob("*.block")}
+
     assert (await here.page("abc", 49_000, 1)).rows[0][0] == "49000"
-    fetched = {block.name: block.stat().st_ino for block in blocks.glob("*.block")}
-    assert 0 < len(fetched) * 8 * 1024 < os.path.getsize(written) / 2  # noqa: ASYNC240, PTH202
+    first = fetched()
+    assert 0 < len(first) * block < os.path.getsize(large) / 2  # noqa: ASYNC240, PTH202
     assert (await here.page("abc", 49_500, 1)).rows[0][0] == "49500"
-    assert {block.name: block.stat().st_ino for block in blocks.glob("*.block")} == fetched
+    assert fetched() == first
 
 
 def test_a_cache_forgets_what_was_used_least_recently(tmp_path: Path) -> None:

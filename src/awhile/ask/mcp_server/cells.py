@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
@@ -48,8 +47,14 @@ def add_cells(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
             opened = await rows.results.open(
                 run_id, view_of(filters or [], sort_column, descending)
             )
-            part = await anyio.to_thread.run_sync(
-                cell_part, opened.source, row, column, start, characters
+            part = await rows.results.read(
+                run_id,
+                opened,
+                cell_part,
+                row=row,
+                column=column,
+                start=start,
+                characters=characters,
             )
         except (NoRows, IndexError, ValueError) as why:
             raise ToolError(str(why)) from None

@@ -22,8 +22,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.reading import NONE_KEPT, NOT_YOURS, NoRows, view_of
-from awhile.ask.results.delimited import CsvForm, csv_parts
-from awhile.ask.results.stored import Stored
+from awhile.ask.results.delimited import CsvForm, csv_parts, write_csv
 from awhile.server.beside import add_route, own
 
 if TYPE_CHECKING:
@@ -93,13 +92,16 @@ class _Leaving:
     async def csv(self, form: CsvForm) -> Response:
         """Exact, in UTF-8, with the names in the first line."""
         opened = await self.results.open(self.run_id, self.view)
-        head = await self._head(opened, "csv")
+        head = self._head(opened, "csv")
+        if opened.is_heavy and not self.only_head:
+            file, _ = await self.results.written(self.run_id, opened, write_csv, form=form)
+            return await self._streamed(_parts(file), head)
         return await self._streamed(csv_parts(opened.source, form), head)
 
     async def parquet(self) -> Response:
         """As it is stored, or as the view is; a part of it where a range was asked for."""
         opened = await self.results.open(self.run_id, self.view)
-        head = await self._head(opened, "parquet")
+        head = self._head(opened, "parquet")
         head["etag"] = f'"{opened.version}"'
         if isinstance(opened.source, Path):
             return FileResponse(opened.source, headers=head)
@@ -109,7 +111,7 @@ class _Leaving:
 
     async def workbook(self, about: dict[str, str]) -> Response:
         """As an Excel workbook, which has to be whole before its first byte leaves."""
-        head = await self._head(await self.results.open(self.run_id, self.view), "xlsx")
+        head = self._head(await self.results.open(self.run_id, self.view), "xlsx")
         if self.only_head:
             return Response(headers=head)
         file, said = await self.results.workbook(self.run_id, self.view, about)
@@ -121,17 +123,16 @@ class _Leaving:
             )
         return await self._streamed(_parts(file), head)
 
-    async def _head(self, opened: Opened, kind: str) -> dict[str, str]:
-        truncated, row_count = await anyio.to_thread.run_sync(_measured, opened)
-        whole = opened.row_count or row_count
-        cut = f"-first-{whole}" if truncated else ""
+    def _head(self, opened: Opened, kind: str) -> dict[str, str]:
+        whole = opened.row_count
+        cut = f"-first-{whole}" if opened.truncated else ""
         head = {
             "content-type": _KINDS[kind],
             "content-disposition": f'attachment; filename="rows-{self.run_id[:8]}{cut}.{kind}"',
             "cache-control": "private, no-cache",
             "x-content-type-options": "nosniff",
         }
-        if truncated:
+        if opened.truncated:
             head[model.NOTICE] = (
                 f"The query had more rows than were read: these are of the first {whole:,}."
             )
@@ -155,11 +156,6 @@ class _Leaving:
                     await anyio.to_thread.run_sync(parts.close)
 
         return StreamingResponse(body(), headers=head)
-
-
-def _measured(opened: Opened) -> tuple[bool, int]:
-    with Stored.open(opened.source) as stored:
-        return stored.truncated, stored.row_count
 
 
 def _parts(file: BinaryIO | Any) -> Generator[bytes]:

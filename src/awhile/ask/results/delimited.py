@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 
 from awhile.ask.results.stored import Source, Stored
 from awhile.ask.results.texts import column_name, scratch, text_of
 
-__all__ = ["CsvForm", "csv_parts"]
+__all__ = ["CsvForm", "csv_parts", "write_csv"]
 
 _PART_BYTES = 256 * 1024
 _BOM = "\ufeff"
@@ -62,6 +63,13 @@ def csv_parts(source: Source, form: CsvForm) -> Generator[bytes]:
         yield from lines(pa.Table.from_arrays(names, places), [pa.string()] * len(names))
         for table in stored.groups(0, stored.row_count):
             yield from lines(table, stored.kinds)
+
+
+def write_csv(source: Path, target: Path, form: CsvForm) -> None:
+    """Write the whole file at `target`."""
+    with target.open("wb") as file:
+        for part in csv_parts(source, form):
+            file.write(part)
 
 
 def _cell(text: str, *, plain: bool, safe: bool) -> str:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 
 from awhile.ask.results.cache import Cache
 from awhile.ask.results.pages import Page, page
 from awhile.ask.results.ranged import RangedFile
-from awhile.ask.results.storage import Folder, Found, Storage, name_of
+from awhile.ask.results.storage import Folder, Storage, name_of
 from awhile.ask.results.stored import Source, Stored
-from awhile.ask.results.views import Stop, Stopped, View, write_view
-from awhile.processes import ChildRaised, ProcessError, call_in_child
+from awhile.ask.results.views import Stop, View, write_view
+from awhile.ask.results.workbook import write_workbook
+from awhile.ask.results.working import apart, stoppable
 
 __all__ = ["Opened", "Results"]
 
@@ -29,7 +29,6 @@ _CACHE_BYTES = 2 * 1024 * 1024 * 1024
 _SUFFIX = ".parquet"
 _VIEWS_AT_ONCE = 2
 """Each may use half a gigabyte of memory, and a core."""
-_INTERRUPT_AGAIN_SECONDS = 0.02
 _FETCH_BYTES = 8 * 1024 * 1024
 _WHOLE = View()
 
@@ -38,13 +37,17 @@ _WHOLE = View()
 class Opened:
     """A result, or a view of it, to be read: as a file of this machine's, or by its parts.
 
-    `row_count` is of the whole result, `version` differs between two that could be confused.
+    `row_count` and `truncated` are of the whole result, `version` differs between two that could be
+    confused.
+    `is_heavy`: some cells are so large that it is not to be read in this process (`Results.read`).
     """
 
     source: Source
     size: int
     version: str
-    row_count: int | None = None
+    row_count: int
+    truncated: bool
+    is_heavy: bool
 
 
 class Results:
@@ -92,7 +95,7 @@ class Results:
             finally:
                 draft.unlink(missing_ok=True)
 
-        await _stoppable(keep)
+        await stoppable(keep)
 
     async def page(self, run_id: str, offset: int, limit: int, view: View = _WHOLE) -> Page:
         """Rows of a result, or of a view of it.
@@ -105,35 +108,55 @@ class Results:
         a value that a column cannot be compared with.
         """
         opened = await self.open(run_id, view)
-        return await anyio.to_thread.run_sync(
-            lambda: page(opened.source, offset, limit, row_count=opened.row_count)
+        return await self.read(
+            run_id, opened, page, offset=offset, limit=limit, row_count=opened.row_count
         )
+
+    async def read(
+        self, run_id: str, opened: Opened, function: Callable[..., _T], **arguments: Any
+    ) -> _T:
+        """What a function of a module makes of an opened result, which it gets as its `source`.
+
+        It runs in a thread; where some cells are very large, in a process of its own, so that this
+        one's memory stays as it is.
+        """
+        if not opened.is_heavy:
+            work = partial(function, source=opened.source, **arguments)
+            return await anyio.to_thread.run_sync(work)
+        source = await self._on_this_machine(run_id, opened)
+        return await apart(function, source=source, **arguments)
 
     async def open(self, run_id: str, view: View = _WHOLE) -> Opened:
         """A result, or a view of it, to be read whole. Raises what `page` does."""
-        found = await anyio.to_thread.run_sync(self._found, run_id)
-        source = self._source(run_id, found)
+        opened = await anyio.to_thread.run_sync(self._opened, run_id)
         if view.is_whole:
-            return Opened(source, found.size, found.version)
+            return opened
         async with self._locked(run_id):
-            copy = await self._copy(run_id, found, source, view)
-        return Opened(*copy)
+            return await self._copy(run_id, opened, view)
 
     async def workbook(
         self, run_id: str, view: View, about: Mapping[str, str]
     ) -> tuple[BinaryIO, list[str]]:
         """A result as an Excel workbook, and what is not exact in it, in sentences.
 
-        Written by a process of its own, which ends when this is cancelled, to a file that has no
-        name any more and is gone when it is closed. Raises what `page` does, and `ValueError` for
-        more columns than Excel has.
+        See `written`. Raises what `page` does, and `ValueError` for more columns than Excel has.
         """
         opened = await self.open(run_id, view)
         async with self._workbooks:
-            source = await self._on_this_machine(run_id, opened)
-            with self._cache.part(f"{run_id}.workbook") as target:
-                said = await _workbook(source, target, about)
-                return await anyio.to_thread.run_sync(partial(target.open, "rb")), said
+            return await self.written(run_id, opened, write_workbook, about=dict(about))
+
+    async def written(
+        self, run_id: str, opened: Opened, function: Callable[..., _T], **arguments: Any
+    ) -> tuple[BinaryIO, _T]:
+        """What a function of a module writes at its `target`, and what it returns.
+
+        It runs in a process of its own, which ends when this is cancelled. The file has no name
+        any more, and is gone when it is closed.
+        """
+        source = await self._on_this_machine(run_id, opened)
+        with self._cache.part(f"{run_id}.leaving") as target:
+            told = await apart(function, source=source, target=target, **arguments)
+            return await anyio.to_thread.run_sync(partial(target.open, "rb")), told
 
     async def local(self, run_id: str) -> Path:
         """A result as a file of this machine's, also where it is kept elsewhere.
@@ -145,7 +168,7 @@ class Results:
     async def _on_this_machine(self, run_id: str, opened: Opened) -> Path:
         if isinstance(opened.source, Path):
             return opened.source
-        return await _stoppable(partial(self._fetched, run_id, opened))
+        return await stoppable(partial(self._fetched, run_id, opened))
 
     def _fetched(self, run_id: str, opened: Opened, stop: Stop) -> Path:
         """A copy on this machine of a result that is elsewhere."""
@@ -171,39 +194,56 @@ class Results:
         names = await anyio.to_thread.run_sync(self._storage.names, _SUFFIX)
         return [name.removesuffix(_SUFFIX) for name in names]
 
-    def _found(self, run_id: str) -> Found:
+    def _opened(self, run_id: str) -> Opened:
         found = self._storage.find(_name(run_id))
         if found is None:
             raise FileNotFoundError(f"no result is kept of run {run_id!r}")
-        return found
-
-    def _source(self, run_id: str, found: Found) -> Source:
-        if found.path is not None:
-            return found.path
-        return RangedFile(self._storage, found, self._cache, f"{run_id}.{found.version}")
+        source: Source = found.path or RangedFile(
+            self._storage, found, self._cache, f"{run_id}.{found.version}"
+        )
+        with Stored.open(source) as stored:
+            return Opened(
+                source=source,
+                size=found.size,
+                version=found.version,
+                row_count=stored.row_count,
+                truncated=stored.truncated,
+                is_heavy=stored.is_heavy,
+            )
 
     def _delete(self, run_ids: Collection[str]) -> None:
         for run_id in run_ids:
             self._storage.delete(_name(run_id))
             self._cache.delete(f"{run_id}.")
 
-    async def _copy(
-        self, run_id: str, found: Found, source: Source, view: View
-    ) -> tuple[Path, int, str, int]:
-        name = f"{run_id}.{found.version}.{view.digest}.view"
+    async def _copy(self, run_id: str, opened: Opened, view: View) -> Opened:
+        name = f"{run_id}.{opened.version}.{view.digest}.view"
+        if self._cache.used(name) is None:
+            async with self._views:
+                await self._make(run_id, opened, view, name)
 
-        def make(stop: Stop) -> tuple[Path, int, str, int]:
-            if self._cache.used(name) is None:
-                with self._cache.making(name) as part:
-                    write_view(source, view, part, stop)
+        def measure() -> Opened:
             path = self._cache.folder / name
-            with Stored.open(source) as whole:
-                return path, path.stat().st_size, f"{found.version}.{view.digest}", whole.row_count
+            return replace(
+                opened,
+                source=path,
+                size=path.stat().st_size,
+                version=f"{opened.version}.{view.digest}",
+            )
 
-        if self._cache.used(name) is not None:
-            return await _stoppable(make)
-        async with self._views:
-            return await _stoppable(make)
+        return await anyio.to_thread.run_sync(measure)
+
+    async def _make(self, run_id: str, opened: Opened, view: View, name: str) -> None:
+        def make(stop: Stop) -> None:
+            with self._cache.making(name) as part:
+                write_view(opened.source, view, part, stop)
+
+        if not opened.is_heavy:
+            await stoppable(make)
+            return
+        source = await self._on_this_machine(run_id, opened)
+        with self._cache.making(name) as part:
+            await apart(write_view, source=source, view=view, part=part)
 
     @asynccontextmanager
     async def _locked(self, run_id: str) -> AsyncGenerator[None]:
@@ -223,57 +263,6 @@ class _Lock:
     def __init__(self) -> None:
         self.lock = anyio.Lock()
         self.wanted = 0
-
-
-async def _stoppable(work: Callable[[Stop], _T]) -> _T:
-    """What `work` returns, in a thread. Cancelled, it is told to stop, and has ended then."""
-    stop = Stop()
-    done: list[_T] = []
-
-    async def watch() -> None:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            with anyio.CancelScope(shield=True):
-                while not ended.is_set():
-                    stop.ask()
-                    with anyio.move_on_after(_INTERRUPT_AGAIN_SECONDS):
-                        await ended.wait()
-
-    ended = anyio.Event()
-    failure: Exception | None = None
-    async with anyio.create_task_group() as beside:
-        beside.start_soon(watch)
-        try:
-            done.append(await anyio.to_thread.run_sync(work, stop))
-        except Stopped:
-            pass
-        except Exception as error:  # noqa: BLE001 - raised below, not as a group of one
-            failure = error
-        finally:
-            ended.set()
-        beside.cancel_scope.cancel()
-    await anyio.lowlevel.checkpoint_if_cancelled()
-    if failure is not None:
-        raise failure
-    return done[0]
-
-
-async def _workbook(source: Path, target: Path, about: Mapping[str, str]) -> list[str]:
-    try:
-        said: list[str] = await call_in_child(
-            "awhile.ask.results.workbook:write_workbook",
-            {"source": source, "target": target, "about": dict(about)},
-            report=lambda _done, _total, _message: None,
-            grace_seconds=0,
-        )
-    except ChildRaised as raised:
-        if raised.type_name == "ValueError":
-            raise ValueError(raised.message) from None
-        raise OSError(f"The workbook could not be written: {raised}") from raised
-    except ProcessError as ended:
-        raise OSError(f"The workbook could not be written: {ended}") from ended
-    return said
 
 
 def _name(run_id: str) -> str:

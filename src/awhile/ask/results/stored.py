@@ -17,6 +17,9 @@ from awhile.ask.schema import Column
 
 __all__ = ["Source", "Stored"]
 
+_HEAVY_BYTES = 64 * 1024 * 1024
+"""Groups are begun anew at 16 MB, so only a single row makes one as large."""
+
 Source = Path | io.RawIOBase
 """A file of this machine's, or something that reads parts of one elsewhere."""
 
@@ -46,6 +49,15 @@ class Stored:
             kinds=tuple(field.type for field in file.schema_arrow),
             row_count=file.metadata.num_rows,
             truncated=bool(json.loads(told.get(b"awhile.truncated", b"false"))),
+        )
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether a group of rows needs so much memory that it holds a very large cell."""
+        described = self.file.metadata
+        return any(
+            described.row_group(group).total_byte_size > _HEAVY_BYTES
+            for group in range(described.num_row_groups)
         )
 
     @property

@@ -114,13 +114,13 @@ class Stop:
             self._interrupts.remove(interrupt)
 
 
-def write_view(source: Source, view: View, part: Path, stop: Stop) -> None:
+def write_view(source: Source, view: View, part: Path, stop: Stop | None = None) -> None:
     """Write the rows of a view to `part`.
 
     Raises `IndexError` for a column that does not exist, `ValueError` for a value that a column
     cannot be compared with, `Stopped`.
     """
-    spill = spill_of(part)
+    stop, spill = stop or Stop(), spill_of(part)
     with (
         Stored.open(source) as stored,
         scratch(memory_limit=_MEMORY, temp_directory=str(spill)) as connection,
@@ -196,7 +196,10 @@ def _order(view: View, compared: list[Comparison]) -> str:
 
 def _write(rows: pa.RecordBatchReader, stored: Stored, part: Path, stop: Stop) -> None:
     schema = stored.file.schema_arrow
-    with pq.ParquetWriter(part, schema, compression="zstd") as writer:
+    # As the engines write results (`awhile.ask.engines.parquet`).
+    with pq.ParquetWriter(
+        part, schema, compression="zstd", use_dictionary=False, write_statistics=False
+    ) as writer:
         writer.add_key_value_metadata(stored.metadata)
         waiting: list[pa.RecordBatch] = []
         rows_waiting = bytes_waiting = 0

@@ -51,9 +51,15 @@ def _array(cells: list[bytes | None], kind: pa.DataType) -> pa.Array:
         return pa.array([None if cell is None else cell == b"t" for cell in cells], kind)
     if kind == _KINDS[_BYTES]:
         return pa.array([None if cell is None else _bytes(cell) for cell in cells], kind)
-    # A text that is no Unicode, which a database in SQL_ASCII may hold, costs a cell.
-    texts = [None if cell is None else cell.decode(errors="backslashreplace") for cell in cells]
-    return pa.array(texts, pa.string()).cast(kind)
+    try:
+        texts = pa.array(cells, pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        # A text that is no Unicode, which a database in SQL_ASCII may hold, costs a cell.
+        texts = pa.array(
+            [None if cell is None else cell.decode(errors="backslashreplace") for cell in cells],
+            pa.string(),
+        )
+    return texts.cast(kind)
 
 
 def _bytes(cell: bytes) -> bytes:
