@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +73,22 @@ def test_a_wheel_and_a_source_distribution_carry_the_built_page_without_npm(tree
         names = {name.split("/", 1)[1] for name in archive.getnames()}
     # With its stamp and sources, so that a wheel built from it needs no npm either.
     assert {f"{STATIC}/index.html", f"{STATIC}/.sources.sha256", "web/src/main.tsx"} <= names
+
+
+def test_the_first_paint_takes_less_than_100_kb_of_script() -> None:
+    """Ours: what the page needs before it shows anything; the rest loads when it is used."""
+    static = ROOT / STATIC
+    waiting = re.findall(r'"/(assets/[^"]+\.js)"', (static / "index.html").read_text("utf-8"))
+    loaded: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in loaded:
+            loaded.add(name)
+            text = (static / name).read_text("utf-8")
+            waiting += [f"assets/{one}" for one in re.findall(r'from"\./([^"]+\.js)"', text)]
+    sizes = {name: len(gzip.compress((static / name).read_bytes())) for name in loaded}
+    assert sizes
+    assert sum(sizes.values()) < 100_000, sizes
 
 
 def test_a_page_that_cannot_be_built_stops_the_build_and_says_what_to_do(tree: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import App
-from tests.e2e.walk import NEVER_ENDING, ask, connection, run_sql, state, stop
+from tests.e2e.walk import NEVER_ENDING, ask, connection, run_sql, state, stop, write_sql
 
 AXE: Any = import_module("axe_playwright_python.sync_playwright").Axe()
 """Untyped, so typed here as what it is to us."""
@@ -58,16 +58,36 @@ def test_every_state_is_clean_by_axe_and_fits_its_screen(view: Page) -> None:
         assert fits(view), what
 
     expect(view.locator(".examples button").first).to_be_visible()
+    view.locator(".schema summary").first.click()
     look("front page")
+    view.get_by_role("button", name="Help and settings").click()
+    look("help")
+    view.keyboard.press("Escape")
     run_sql(view, NEVER_ENDING)
     expect(state(view)).to_have_text("Running")
+    view.get_by_role("button", name="Steps").click()
+    expect(view.get_by_role("list", name="Steps")).to_contain_text("Running the query")
     look("running")
+    view.get_by_role("button", name="Edit SQL").click()
+    write_sql(view, "SELECT :since, nonsense")
+    expect(view.get_by_label("Type of :since")).to_be_visible()
+    view.get_by_role("button", name="Run", exact=True).click()
+    look("the editor, and what becomes of the run before")
+    view.keyboard.press("Escape")
+    view.get_by_role("button", name="Leave as it was").click()
     stop(view)
     expect(state(view)).to_have_text("Stopped", timeout=15_000)
     look("stopped")
-    run_sql(view, "SELECT * FROM customers ORDER BY 1 LIMIT 300")
+    run_sql(view, "SELECT country, count(*) AS n, NULL AS none FROM customers GROUP BY 1")
     expect(view.get_by_role("gridcell").first).to_be_visible()
-    look("a table")
+    view.get_by_role("button", name="Filter").click()
+    view.get_by_label("Value").fill("e")
+    view.get_by_role("button", name="Add").click()
+    view.get_by_role("button", name="Columns").click()
+    look("a table, with a filter and the list of its columns")
+    view.get_by_role("button", name="Chart", exact=True).click()
+    expect(view.locator(".plot svg")).to_be_visible()
+    look("a chart")
     run_sql(view, "SELECT\n  nonsense\nFROM customers")
     expect(state(view)).to_have_text("Failed")
     look("an error")
@@ -82,6 +102,55 @@ def test_a_screen_reader_hears_each_change_of_state_once(page: Page) -> None:
     expect(state(page)).to_have_text("Running")
     stop(page)
     expect(region).to_contain_text("Stopped: confirmed", timeout=15_000)
+
+
+def test_the_page_is_used_by_keys_alone_and_remembers_what_one_prefers(page: Page) -> None:
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Help and settings")
+    expect(sheet).to_contain_text("Ask a question")
+    sheet.get_by_label("Colours").select_option("dark")
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    page.reload()
+    expect(connection(page)).to_have_text("Live")
+    background = "() => getComputedStyle(document.documentElement).backgroundColor"
+    assert page.evaluate(background) == "rgb(17, 20, 24)"
+    page.keyboard.press("/")
+    page.keyboard.type("How many customers are there?")
+    page.keyboard.press("Enter")
+    expect(state(page)).to_have_text("Finished")
+    expect(page.get_by_role("gridcell")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".cell.active")).to_be_visible()
+    page.keyboard.press("e")
+    expect(page.get_by_role("textbox", name="SQL")).to_be_focused()
+    page.keyboard.type(NEVER_ENDING)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
+    expect(state(page)).to_have_text("Running")
+    page.keyboard.press("s")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(state(page)).to_have_text("Stopped", timeout=15_000)
+    page.keyboard.press("?")
+    page.get_by_label("Single keys do what is said below").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(sheet).to_have_count(0)
+
+
+def test_a_very_large_screen_is_used(app: App, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 3840, "height": 2160})
+    context.request.get(app.start_url)
+    page = context.new_page()
+    page.goto(app.url)
+    run_sql(page, "SELECT range AS n FROM range(500)")
+    expect(page.get_by_role("gridcell").first).to_be_visible()
+    assert page.get_by_role("gridcell").count() > 60
+    assert fits(page)
+    context.close()
 
 
 def test_a_browser_without_the_key_is_told_how_to_get_in(app: App, browser: Browser) -> None:

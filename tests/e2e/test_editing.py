@@ -88,6 +88,7 @@ def test_a_question_that_runs_is_attached_to_and_not_started_again(
     assert run_sql(other, NEVER_ENDING) == run_id
     expect(other.locator(".notice")).to_contain_text("not started again")
     other.close()
+    page.bring_to_front()
     stop(page)
     expect(state(page)).to_have_text("Stopped", timeout=15_000)
 

@@ -106,17 +106,19 @@ function Heading(props: { run: SeenRun; again: Asked | null }): ReactNode {
         {titleOf(run)}
         {run.title !== null && question !== null && <span className="under-title">{question}</span>}
       </h1>
-      {question !== null && (
-        <button type="button" className="quiet" onClick={() => setEditing(true)}>
-          Edit
-        </button>
-      )}
-      {again !== null && run.ended_at !== null && !askedBack(run) && (
-        <button type="button" disabled={ask.sending} onClick={() => void ask.send(again)}>
-          {question === null ? 'Run again' : 'Ask again'}
-        </button>
-      )}
-      <RunMenu run={run} />
+      <div className="acts">
+        {question !== null && (
+          <button type="button" className="quiet" onClick={() => setEditing(true)}>
+            Edit
+          </button>
+        )}
+        {again !== null && run.ended_at !== null && !askedBack(run) && (
+          <button type="button" disabled={ask.sending} onClick={() => void ask.send(again)}>
+            {question === null ? 'Run again' : 'Ask again'}
+          </button>
+        )}
+        <RunMenu run={run} />
+      </div>
       <p className="problem" role="alert">
         {ask.problem}
       </p>
