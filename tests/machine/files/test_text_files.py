@@ -38,6 +38,7 @@ FILES: dict[str, str | bytes] = {
     "hinted.csv": "sep=;\na;b\n1;2\n",
     "prose.csv": "text\nDoe, John\nRoe, Jane, Dr\n",
     "tabs.tsv": "id\tname\n1\ta, b\n",
+    "tabs_and_commas.tsv": "id\tname, first\n1\ta, b\n",
     "records.json": '[{"a": 1, "b": {"c": [1, 2]}}, {"a": 2.5}]',
     "lines.ndjson": '{"a": 9007199254740993}\n{"a": 2}\n',
     "digits.json": '[{"u": 18446744073709551616, "x": 0.1}]',
@@ -45,6 +46,7 @@ FILES: dict[str, str | bytes] = {
     "packed.json.gz": gzip.compress(b'[{"a": 1}]'),
     "mixed.json": '[{"a": 1}, {"a": "x"}]',
     "no_values.json": "[]",
+    "either_case.json": '[{"a": 1, "A": 2}]',
 }
 KINDS: dict[str, dict[str, str]] = {
     "semicolons": {"id": "BIGINT", "name": "VARCHAR", "price": "DOUBLE"},
@@ -82,6 +84,8 @@ VALUES: dict[str, list[list[str | None]]] = {
     "zips": [["01234", "+49"], ["99999", "0049"]],
     "tabs": [["1", "a, b"]],
     "hinted": [["1", "2"]],
+    "tabs_and_commas": [["1", "a, b"]],
+    "either_case": [["1", "2"]],
     "prose": [["Doe, John"], ["Roe, Jane, Dr"]],
     "lines": [["9007199254740993"], ["2"]],
     "digits_json": [["18446744073709551616", "0.1"]],
@@ -169,6 +173,13 @@ def test_broken_json_is_refused_with_the_place_and_the_files_name(tmp_path: Path
     assert said.startswith('Malformed JSON in file "bad.ndjson", at byte')
     assert "in line 3" in said  # where it ends: there the text is no JSON any more
     assert "correct it there" in said
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "noise.csv").write_bytes(bytes(range(256)) * 20)
+    said = refusal(tmp_path, "noise.csv")
+    assert "'noise.csv'" in said
+    assert said.endswith("correct it there (or leave the file out), and ask again")
 
 
 def test_a_file_that_is_mostly_utf_8_is_not_taken_for_another_encoding(tmp_path: Path) -> None:

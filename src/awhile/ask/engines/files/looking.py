@@ -155,7 +155,8 @@ class Looking:
             head = head.decode(encoding, "replace").encode()
         location = self._enter(file.name, path, inside)
         if file.kind == "csv":
-            look = separated.look_at(self._connection, location, head, whole=whole)
+            by_tabs = ".tsv" in file.inside[-1].lower()[-7:]
+            look = separated.look_at(self._connection, location, head, whole=whole, by_tabs=by_tabs)
         else:
             look = objects.look_at(self._connection, location, whole=whole)
         if not whole:

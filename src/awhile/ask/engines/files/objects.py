@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 
 from awhile.ask.engines.files.exactness import all_whole, would_lose_digits
@@ -13,6 +15,7 @@ from awhile.ask.engines.quoting import literal
 __all__ = ["look_at"]
 
 _SAMPLE_ROWS = 102_400
+_NUMBERED = re.compile(r"(.+)_\d+\Z", re.DOTALL)
 
 
 def look_at(connection: duckdb.DuckDBPyConnection, location: str, *, whole: bool) -> Look:
@@ -29,8 +32,16 @@ def look_at(connection: duckdb.DuckDBPyConnection, location: str, *, whole: bool
         fixed = _described(connection, f"read_json({literal(location)}, {columns_argument(exact)})")
     except duckdb.Error:
         fixed = ()
-    # Names that differ only in case cannot be told to the reader.
-    return Look(exact if fixed == exact else found, said=tuple(said), fixed=fixed == exact)
+    if fixed == exact and not _renamed(exact):
+        return Look(exact, said=tuple(said))
+    return Look(found, (("sample_size", str(rows)),), tuple(said), fixed=False)
+
+
+def _renamed(columns: Columns) -> bool:
+    """Whether a name may not be the file's: of two that differ only in case, DuckDB calls the
+    second `name_1`, and by that name the reader would find nothing."""
+    names = {name.casefold() for name, _ in columns}
+    return any((found := _NUMBERED.match(name)) and found[1] in names for name in names)
 
 
 def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> Columns:

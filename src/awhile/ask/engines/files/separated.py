@@ -65,14 +65,20 @@ class _Sniffed:
 
 
 def look_at(
-    connection: duckdb.DuckDBPyConnection, location: str, head: bytes, *, whole: bool
+    connection: duckdb.DuckDBPyConnection,
+    location: str,
+    head: bytes,
+    *,
+    whole: bool,
+    by_tabs: bool = False,
 ) -> Look:
     """How the file is read: by its first rows, or by all of them (`whole`).
 
-    Raises `duckdb.Error` for what is no such file at all.
+    `by_tabs`: whether its name says that tabs separate its values. Raises `duckdb.Error` for what
+    is no such file at all.
     """
     rows = -1 if whole else _SAMPLE_ROWS
-    sniffed = _sniffed(connection, location, rows, head)
+    sniffed = _sniffed(connection, location, rows, head, by_tabs=by_tabs)
     if sniffed.quote == "" and b'"' not in head:
         # None was needed so far; further on, a text may well be in quotes.
         sniffed = replace(sniffed, quote='"', escape='"')
@@ -85,7 +91,7 @@ def look_at(
 
 
 def _sniffed(
-    connection: duckdb.DuckDBPyConnection, location: str, rows: int, head: bytes
+    connection: duckdb.DuckDBPyConnection, location: str, rows: int, head: bytes, *, by_tabs: bool
 ) -> _Sniffed:
     """What DuckDB finds, also where a line has too many values or too few.
 
@@ -93,17 +99,20 @@ def _sniffed(
     for something that comes before the table. Without such lines the meaning is clear; they are
     still read, and reading says which one it is.
     """
+    known: dict[str, str] = {}
     if hint := _SEPARATOR_HINT.match(head):
-        separator = hint[1].decode()
-        return _sniff(connection, location, rows, skip="1", delim=literal(separator))
+        known = {"skip": "1", "delim": literal(hint[1].decode())}
+    elif by_tabs and b"\t" in head.partition(b"\n")[0]:
+        known = {"delim": "'\t'"}
     try:
-        sniffed = _sniff(connection, location, rows)
+        sniffed = _sniff(connection, location, rows, **known)
     except duckdb.InvalidInputException:
         sniffed = None
     lines = head.count(b"\n") + (not head.endswith(b"\n"))
-    if sniffed is None or _joined(sniffed) or 2 * sniffed.skip > lines:
-        sniffed = _sniff(connection, location, rows, ignore_errors="true", skip="0")
-        if len(sniffed.columns) == 1:  # a column of texts, some of which have commas
+    if sniffed is None or _joined(sniffed) or 2 * sniffed.skip > max(lines, 2):
+        lenient = {"skip": "0", **known, "ignore_errors": "true"}
+        sniffed = _sniff(connection, location, rows, **lenient)
+        if len(sniffed.columns) == 1 and not known:  # a column of texts, some of which have commas
             absent = (each for each in _SEPARATORS if each.encode() not in head)
             return replace(sniffed, delimiter=next(absent, "\x1f"))
     return sniffed

@@ -19,6 +19,7 @@ _WIDTH = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _ADVICE = re.compile(
     r"\s*(?:Try increasing|Try setting|Possible Solution|Possible fixes|\n\nLINE \d+:).*", re.DOTALL
 )
+_NO_TABLE = "Error when sniffing file"
 _KIND = re.compile(r"\A(?:Invalid Input|IO|Conversion) Error: ")
 _SHOWN = 120
 _OF_TYPES = (
@@ -56,6 +57,8 @@ def in_words(message: str, entries: Mapping[str, Entry]) -> str:
         text = (found["text"] or "").rstrip("\r")
         shown = f" ({text[:_SHOWN]!r}{'…' if len(text) > _SHOWN else ''})" if text else ""
         return f"line {int(found['line']):,} of {entry.name!r}: {why}{shown}; {_NEXT}"
+    if _NO_TABLE in message:
+        return f"{entry.name!r} does not look like CSV: no separator fits its lines; {_NEXT}"
     plain = _LOCATION.sub(lambda each: _named(each[0], entries), _ADVICE.sub("", message))
     return f"{_KIND.sub('', plain).strip().rstrip('.')}; {_NEXT}"
 
