@@ -84,6 +84,7 @@ def built(
     budget: Budget | None = None,
     ask_above_cost: float | None = None,
     lease_seconds: float = 6.0,
+    results: Results | None = None,
 ) -> tuple[MCPServer[Any], Tasks]:
     """The app's server on a store in ``folder``."""
     tasks = Tasks(f"sqlite:///{folder / 'tasks.db'}", lease_seconds=lease_seconds)
@@ -92,7 +93,7 @@ def built(
         tasks=tasks,
         engine=engine,
         translator=translator or BuiltInTranslator(),
-        results=Results.in_folder(folder / "results"),
+        results=results or Results.in_folder(folder / "results"),
         budget=budget or Budget(),
         database_name="the sample",
         today=lambda: TODAY,
