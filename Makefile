@@ -51,9 +51,9 @@ conformance:             ## the official MCP suite: its tasks scenarios and all 
 	@scripts/set-up venv
 	@$(PYTEST) -m conformance tests/interaction
 
-bench:                   ## how fast all is, beside its peers (QUICK=1: two minutes, not ten)
+bench:                   ## how fast all is, beside its peers (QUICK=1: two minutes, not ten; ENGINES=1: databases)
 	@scripts/set-up venv
-	@QUICK=$(QUICK) scripts/bench
+	@QUICK=$(QUICK) ENGINES=$(ENGINES) scripts/bench
 
 eval:                    ## translators against questions with known answers, into docs/questions.md
 	@scripts/set-up venv

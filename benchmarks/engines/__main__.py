@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from awhile.ask.engines.contract import Engine
+from awhile.ask.engines.contract import Engine, HowStopped
 from awhile.ask.engines.open import open_engine
 from benchmarks.command import add_arguments, tell
 from benchmarks.engines import running, stopping, telling
@@ -46,14 +46,29 @@ async def measure(
                 say(f"progress of {subject.title}")
                 results.add(subject.key, await telling.tell(subject, engines[subject.key], folder))
         if "stopping" in names:
-            moments = stopping.MOMENTS[:2] if quick else 2 * stopping.MOMENTS
-            for kind in stopping.KINDS:
-                for moment in moments:
-                    for subject in subjects:
-                        say(f"stop of {subject.title}: {kind}, after {moment} s")
-                        engine = engines[subject.key]
-                        sample = await stopping.stop(subject, engine, kind, moment, folder)
-                        results.add(subject.key, sample)
+            await _stop(subjects, engines, results, folder, quick=quick)
+
+
+async def _stop(
+    subjects: list[Subject],
+    engines: dict[str, Engine],
+    results: Results,
+    folder: Path,
+    *,
+    quick: bool,
+) -> None:
+    how: dict[str, list[HowStopped]] = {subject.key: [] for subject in subjects}
+    for kind in stopping.KINDS:
+        for moment in stopping.MOMENTS[:2] if quick else 2 * stopping.MOMENTS:
+            for subject in subjects:
+                say(f"stop of {subject.title}: {kind}, after {moment} s")
+                engine = engines[subject.key]
+                sample, known = await stopping.stop(subject, engine, kind, moment, folder)
+                results.add(subject.key, sample)
+                how[subject.key].append(known)
+    for key, known in how.items():
+        killed = known.count("process_ended")
+        results.said[stopping.KILLS.name, key] = f"{killed} of {len(known)}"
 
 
 async def _compare(
@@ -75,7 +90,7 @@ async def _compare(
             for subject in subjects:
                 for kind, sql in subject.queries.items():
                     say(f"{kind} query on {subject.title}")
-                    times = 5 if kind == "small" else 1
+                    times = 5 if kind == "small" else 3
                     sample = await running.compare(asked[subject.key], kind, sql, times)
                     if number:  # the first warms up
                         results.add(subject.key, sample)

@@ -11,11 +11,13 @@ from awhile.ask.engines.contract import Budget, Engine, HowStopped
 from benchmarks.engines.subjects import Subject
 from benchmarks.results import Row, Samples, Target
 
-__all__ = ["ROWS", "stop"]
+__all__ = ["KILLS", "KINDS", "MOMENTS", "ROWS", "stop"]
 
 KINDS = ("scan", "join", "aggregate", "sort")
 MOMENTS = (0.2, 0.7, 1.5, 3.0)
 """Seconds after its beginning at which a query is stopped."""
+
+KILLS = Row(name="stop_kills", words="  by the end of the process", unit="times")
 
 ROWS = [
     *(
@@ -27,12 +29,14 @@ ROWS = [
         )
         for kind in KINDS
     ),
-    Row(name="stop_kills", words="  of them by killing a process", unit="%"),
+    KILLS,
 ]
 
 
-async def stop(subject: Subject, engine: Engine, kind: str, moment: float, folder: Path) -> Samples:
-    """One stop of one kind of work, so many seconds after its beginning."""
+async def stop(
+    subject: Subject, engine: Engine, kind: str, moment: float, folder: Path
+) -> tuple[Samples, HowStopped]:
+    """One stop of one kind of work, so many seconds after its beginning; and how it is known."""
     running = anyio.Event()
     ended: list[HowStopped] = []
     asked = 0.0
@@ -55,4 +59,4 @@ async def stop(subject: Subject, engine: Engine, kind: str, moment: float, folde
     took = (time.perf_counter() - asked) * 1000
     [how] = ended
     assert how in ("engine_confirmed", "process_ended"), how
-    return {f"stop_{kind}": took, "stop_kills": 100.0 if how == "process_ended" else 0.0}
+    return {f"stop_{kind}": took}, how

@@ -42,6 +42,7 @@ LONG = """
 SELECT a.customer_id, count(DISTINCT a.order_id * b.customer_id % 100003)
 FROM orders a JOIN orders b ON a.order_id = b.order_id GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10
 """
+"""Enough rows of its own that 30 ms are little, and few to show."""
 NUMBERS = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < {})"
 
 

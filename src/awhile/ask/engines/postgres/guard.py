@@ -94,7 +94,7 @@ def checked(
                 key = {"A_Expr": "name", "SubLink": "operName", "SortBy": "useOp"}[kind]
                 operators.update(_operator(_strings(node.get(key, []))))
             case "TypeName" | "typeName":
-                types.update(_strings(node.get("names", []))[-1:])
+                types.update(_type(_strings(node.get("names", []))))
             case "RangeVar":
                 _check_table(node, private=private)
             case "ColumnRef" | "A_Indirection":
@@ -147,6 +147,11 @@ def _operator(name: list[str]) -> list[str]:
         word = f"OPERATOR({'.'.join(name)})"
         raise QueryRefused(word, "only PostgreSQL's own operators may be")
     return []
+
+
+def _type(name: list[str]) -> list[str]:
+    """Its own name; nothing where it is PostgreSQL's (as the parser says of `int` and such)."""
+    return [] if name[:1] == ["pg_catalog"] else name[-1:]
 
 
 def _check_table(node: dict[str, Any], *, private: bool) -> None:
