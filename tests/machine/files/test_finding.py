@@ -155,8 +155,8 @@ def test_files_are_one_table_by_columns_and_names_that_differ_in_numbers(tmp_pat
             "column says which file a row is from"
         )
         assert card.notes == (
-            "'d/orders_2026.csv' is a table of its own: its columns are not those of "
-            "'d/orders_2024.csv'",
+            "not of the same table as 'd/orders_2024.csv', because they have other columns: "
+            "'d/orders_2026.csv'",
         )
 
 

@@ -19,7 +19,7 @@ import duckdb
 
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.files.cache import Cache
-from awhile.ask.engines.files.finding import Found, Kind
+from awhile.ask.engines.files.finding import Found, Kind, some_of
 from awhile.ask.engines.files.looking import Looking
 from awhile.ask.engines.files.reading import PREFIX, Entry, ReadOnlyFiles
 from awhile.ask.engines.files.tables import Part, Source, columns_argument, sources
@@ -33,7 +33,6 @@ _MOST_TABLES = 300
 _SLICES, _SLICE_ROWS = 8, 6_144
 _SMALL_BYTES = 64 << 20
 """A text file up to here is read whole for the schema card."""
-_NAMED = 5
 
 DATABASE = "files.duckdb"
 CARD = "card.json"
@@ -210,9 +209,7 @@ def _comment(source: Source, tells_file: bool) -> str:
         origin = f"{count}, partitioned by the folders they are in"
     elif len(source.parts) > 1:
         names = [part.file.name for part in source.parts]
-        some = ", ".join(repr(name) for name in names[:_NAMED])
-        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-        origin = f"{len(names):,} files with the same columns: {some}{more}"
+        origin = f"{len(names):,} files with the same columns: {some_of(names)}"
         if tells_file:
             said.append("the last column says which file a row is from")
     else:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from awhile.ask.engines.errors import DatabaseNotOpened
 
-__all__ = ["MOST_FILES", "SUFFIXES", "File", "Found", "Kind", "Stamp", "find", "kind_of"]
+__all__ = ["MOST_FILES", "SUFFIXES", "File", "Found", "Kind", "Stamp", "find", "kind_of", "some_of"]
 
 Kind = Literal["parquet", "csv", "json", "excel"]
 

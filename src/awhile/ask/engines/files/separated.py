@@ -248,12 +248,12 @@ def _of_texts(
 
 def _said(sniffed: _Sniffed) -> list[str]:
     said: list[str] = []
-    if sniffed.delimiter not in (",", "\t"):
-        said.append(f"separated by {sniffed.delimiter!r}" if sniffed.delimiter != "" else "")
+    if sniffed.delimiter not in (",", "\t") and len(sniffed.columns) > 1:
+        said.append(f"separated by {sniffed.delimiter!r}")
     if sniffed.decimal:
         said.append("with decimal commas")
     if sniffed.skip:
         said.append(f"without its first {sniffed.skip} line{'s' if sniffed.skip > 1 else ''}")
     if not sniffed.header:
         said.append("without a line of names")
-    return [each for each in said if each]
+    return said

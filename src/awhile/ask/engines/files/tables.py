@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
-from awhile.ask.engines.files.finding import File, Kind
+from awhile.ask.engines.files.finding import File, Kind, some_of
 from awhile.ask.engines.quoting import literal
 
 __all__ = ["Columns", "Look", "Part", "Source", "columns_argument", "sources"]
@@ -101,13 +101,12 @@ def _apart(together: Mapping[object, Sequence[Part]]) -> list[str]:
     said: list[str] = []
     for groups in alike.values():
         most = max(groups, key=len)
-        if len(most) > 1:
-            said += [
-                f"{members[0].file.name!r} is a table of its own: its columns are not those of "
-                f"{most[0].file.name!r}"
-                for members in groups
-                if members is not most
-            ]
+        others = [members[0].file.name for members in groups if members is not most]
+        if len(most) > 1 and others:
+            said.append(
+                f"not of the same table as {most[0].file.name!r}, because they have other columns: "
+                f"{some_of(others)}"
+            )
     return said
 
 
