@@ -95,8 +95,9 @@ def test_a_cell_that_excel_cannot_hold_is_cut_and_said_to_be(tmp_path: Path) -> 
     assert cut.endswith("… [20,000 characters in all]")
     assert found["Rows"][1][1:] == ["x" * 32_767, "\ufffd"]
     assert [one[1] for one in found["About these rows"] if one[0] == "Note"] == said
-    assert said[0].startswith("1 cells are cut")
+    assert said[0].startswith("1 cell is cut")
     assert "U+FFFE" in said[1]
+    assert "".join(said).isascii()
 
 
 def test_rows_beyond_a_sheet_go_on_in_the_next(

@@ -51,7 +51,7 @@ class _Notes:
     sheets: int = 1
 
     def sentences(self) -> list[str]:
-        """The same for a person; empty if all is exact."""
+        """The same for a person, in ASCII, as headers have to be; empty if all is exact."""
         said: list[str] = []
         if self.sheets > 1:
             said.append(
@@ -59,15 +59,19 @@ class _Notes:
             )
         if self.cut:
             said.append(
-                f"{self.cut:,} cells are cut, because a cell of Excel has {_MOST_CHARACTERS:,} "
+                f"{_cells(self.cut)} cut, because a cell of Excel has {_MOST_CHARACTERS:,} "
                 "characters at most. The CSV and Parquet files have all of them."
             )
         if self.replaced:
             said.append(
-                f"In {self.replaced:,} cells a character that a workbook cannot have (U+FFFE or "
-                "U+FFFF) is shown as \ufffd."
+                f"{_cells(self.replaced)} changed: a character that a workbook cannot have (U+FFFE "
+                "or U+FFFF) is shown as U+FFFD."
             )
         return said
+
+
+def _cells(count: int) -> str:
+    return "1 cell is" if count == 1 else f"{count:,} cells are"
 
 
 def write_workbook(source: Path, target: Path, about: Mapping[str, str]) -> list[str]:
