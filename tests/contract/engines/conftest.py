@@ -52,19 +52,31 @@ is the second database of an engine whose first is MariaDB."""
 
 _SELDOM = {
     "mariadb": {
+        "test_a_name_without_a_value_is_an_error",
         "test_a_query_cancelled_while_its_rows_arrive_leaves_no_file",
+        "test_a_query_that_takes_minutes_is_estimated_without_being_run",
+        "test_a_result_without_rows_still_has_its_columns",
         "test_a_schema_that_has_not_changed_is_the_same_object",
+        "test_a_text_column_with_many_values_has_some",
+        "test_a_text_made_to_hurt_the_parser_is_refused",
+        "test_a_value_is_bound_to_every_place_of_its_name",
+        "test_a_value_without_a_name_is_refused",
         "test_a_view_is_described_without_counting_its_rows",
         "test_closing_ends_every_process_of_the_engine",
         "test_closing_while_a_query_runs_is_told_to_whoever_waits",
         "test_d3_a_cancelled_query_leaves_the_file_readable_and_unchanged",
         "test_d6_the_time_of_a_query_counts_while_it_connects",
+        "test_d8_a_result_of_exactly_the_budget_is_not_called_truncated",
+        "test_d9_a_truncated_result_says_so_on_every_page",
+        "test_parameters_are_bound_in_an_estimate_as_in_a_run",
         "test_queries_run_side_by_side_and_further_ones_wait",
         "test_reports_go_from_waiting_to_fetching_and_never_back",
         "test_the_percentage_rises_between_0_and_100",
+        "test_what_looks_like_a_name_in_a_text_or_comment_is_none",
+        "test_what_may_not_run_is_not_estimated_either",
     },
 }
-"""What shows the pool of workers, which three other engines show as well."""
+"""What shows the pool of workers, or what is done in Python alone: other engines show it as well."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before the marker is looked at
