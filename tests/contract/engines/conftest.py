@@ -76,7 +76,7 @@ _SELDOM = {
         "test_what_may_not_run_is_not_estimated_either",
     },
 }
-"""What shows the pool of workers, or what is done in Python alone: other engines show it as well."""
+"""What shows the pool of workers, or what Python alone does: other engines show it as well."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before the marker is looked at
