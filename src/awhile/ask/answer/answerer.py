@@ -26,7 +26,7 @@ from awhile.ask.translators.contract import Corrects, Identified, QuestionBack, 
 from awhile.tasks.record import nth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
     from awhile.ask.answer.choosing import Person
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     from awhile.ask.engines.parameters import Scalar
     from awhile.ask.results.results import Results
-    from awhile.ask.translators.contract import Translation, Translator
+    from awhile.ask.translators.contract import Translation, Translator, Turn
 
 RUN, NARROW, LEAVE = "Run it", "Narrow it", "Don't run it"
 """What a person can do about an expensive query."""
@@ -69,6 +69,7 @@ class Request:
         person: who can be asked.
         principal: who asks; where the engine can, the query runs with that person's rights.
         cost_confirmed: whether the person wants an expensive query run, and is not asked.
+        follows: the run whose question this one goes on from.
     """
 
     run_id: str
@@ -77,6 +78,16 @@ class Request:
     person: Person
     principal: str | None = None
     cost_confirmed: bool = False
+    follows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be answered, and what was decided about it so far."""
+
+    text: str
+    conversation: Sequence[Turn]
+    decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +138,11 @@ class Answerer:
         self._ask_above_cost = ask_above_cost
 
     async def question(
-        self, text: str, request: Request
+        self, text: str, request: Request, conversation: Sequence[Turn] = ()
     ) -> Answered | QuestionBack | Refusal | CostBack | NotRun:
         """Answer a question in plain language, ask one back, or say what was not understood.
+
+        ``conversation`` is what was asked and answered before it, oldest first.
 
         Raises:
             EngineError: the query could not be run to its end; its text is for the person.
@@ -139,16 +152,15 @@ class Answerer:
         while len(decisions) < MOST_QUESTIONS:
             request.report(message="Understanding the question")
             with deadline.counting():
-                translation = await self._translated(text, request.principal)
+                translation = await self._translated(text, conversation, request.principal)
             match translation:
                 case Refusal():
                     return translation
                 case QuestionBack():
                     came_to = await self._meant(translation, text, request)
                 case Sql():
-                    came_to = await self._run_written(
-                        translation, text, tuple(decisions), request, deadline
-                    )
+                    asked = _Asked(text, conversation, tuple(decisions))
+                    came_to = await self._run_written(translation, asked, request, deadline)
             if not isinstance(came_to, _Changed):
                 return came_to
             text = came_to.text
@@ -213,23 +225,22 @@ class Answerer:
     async def _run_written(
         self,
         written: Sql,
-        text: str,
-        decisions: tuple[Decision, ...],
+        asked: _Asked,
         request: Request,
         deadline: Deadline,
     ) -> Answered | CostBack | NotRun | _Changed:
         """Run what a translator wrote; what a model wrote and the database does not take is
         written again, once."""
         try:
-            return await self._run(self._stated(text, written, decisions), request, deadline)
+            return await self._run(self._stated(asked, written, request), request, deadline)
         except EngineError as error:
-            again = await self._corrected(written, text, error, request, deadline)
+            again = await self._corrected(written, asked, error, request, deadline)
             if again is None:
                 raise
-        return await self._run(self._stated(text, again, decisions), request, deadline)
+        return await self._run(self._stated(asked, again, request), request, deadline)
 
     async def _corrected(
-        self, written: Sql, text: str, error: EngineError, request: Request, deadline: Deadline
+        self, written: Sql, asked: _Asked, error: EngineError, request: Request, deadline: Deadline
     ) -> Sql | None:
         if written.confidence != "unverified" or not isinstance(self._translator, Corrects):
             return None
@@ -240,13 +251,20 @@ class Answerer:
         request.report(message="Having the SQL written again")
         with deadline.counting():
             again = await self._translator.correct(
-                text, schema, self._today(), written=written, error=told
+                asked.text,
+                schema,
+                self._today(),
+                asked.conversation,
+                written=written,
+                error=told,
             )
         return again if isinstance(again, Sql) else None
 
-    async def _translated(self, text: str, principal: str | None) -> Translation:
+    async def _translated(
+        self, text: str, conversation: Sequence[Turn], principal: str | None
+    ) -> Translation:
         schema = await self._engine.describe(principal=principal)
-        return await self._translator.translate(text, schema, self._today())
+        return await self._translator.translate(text, schema, self._today(), conversation)
 
     async def _meant(
         self, back: QuestionBack, text: str, request: Request
@@ -400,13 +418,13 @@ class Answerer:
             return NotRun(f"the {what} was left as it was", statement.question, statement)
         return _Changed(said, decision)
 
-    def _stated(self, text: str, written: Sql, decisions: tuple[Decision, ...]) -> Statement:
+    def _stated(self, asked: _Asked, written: Sql, request: Request) -> Statement:
         translator = self._translator
         known = isinstance(translator, Identified)
         return self._dated(
             Statement(
                 sql=written.sql,
-                question=text,
+                question=asked.text,
                 reading=written.reading,
                 meanings=written.meanings,
                 confidence=written.confidence,
@@ -417,7 +435,8 @@ class Answerer:
                 if known
                 else type(translator).__name__,
                 translator_version=translator.version if known else version("awhile"),
-                decisions=decisions,
+                decisions=asked.decisions,
+                follows=request.follows,
             )
         )
 

@@ -55,6 +55,8 @@ class Statement:
     estimate: Estimate | None = None
     """What the engine expected of it, where it was asked."""
     decisions: tuple[Decision, ...] = ()
+    follows: str | None = None
+    """The run whose question this one goes on from."""
     earlier: Mapping[str, str] = field(default_factory=dict[str, str])
     """The earlier results that the SQL reads in place of the database: run ids by their names."""
     result_name: str | None = None

@@ -8,7 +8,16 @@ from pydantic import Field
 
 from awhile.ask.mcp_server import model
 
-__all__ = ["After", "ConfirmCost", "Parameters", "Question", "RequestKey", "RunId", "Sql"]
+__all__ = [
+    "After",
+    "ConfirmCost",
+    "Follows",
+    "Parameters",
+    "Question",
+    "RequestKey",
+    "RunId",
+    "Sql",
+]
 
 Question = Annotated[
     str,
@@ -52,6 +61,13 @@ After = Annotated[
     Field(
         description="Run it only once this run of yours has ended with a table; if that one does "
         "not, this one ends as not run."
+    ),
+]
+Follows = Annotated[
+    str | None,
+    Field(
+        description="The run of yours whose question this one goes on from, where it says only "
+        'what changes: "and by country?", "only 2025".'
     ),
 ]
 RunId = Annotated[str, Field(description="One of your runs, by its id.")]

@@ -17,12 +17,14 @@ from awhile.ask.mcp_server import model, shapes
 from awhile.ask.mcp_server.arguments import (
     After,
     ConfirmCost,
+    Follows,
     Parameters,
     Question,
     RequestKey,
     Sql,
 )
 from awhile.ask.mcp_server.choosing import Caller
+from awhile.ask.mcp_server.conversation import conversation_of
 from awhile.ask.mcp_server.turns import turn
 from awhile.ask.translators.contract import QuestionBack, Refusal
 from awhile.runtime.run import Run
@@ -74,10 +76,12 @@ def add_asking(
         run: Run,
         request_key: RequestKey = None,
         confirm_cost: ConfirmCost = False,
+        follows: Follows = None,
     ) -> Annotated[CallToolResult, model.AnswerModel]:
-        request = _request(run, confirm_cost=confirm_cost)
+        request = _request(run, confirm_cost=confirm_cost, follows=follows)
+        conversation = await conversation_of(follows, run, tasks=tasks, statements=statements)
         try:
-            came_to = await answerer.question(question, request)
+            came_to = await answerer.question(question, request, conversation)
         except EngineError as error:
             return await failed(request, question, error)
         match came_to:
@@ -140,7 +144,7 @@ async def _hints(
     return await anyio.to_thread.run_sync(hints, statement.sql, error, schema)
 
 
-def _request(run: Run, *, confirm_cost: bool) -> Request:
+def _request(run: Run, *, confirm_cost: bool, follows: str | None = None) -> Request:
     if run.id is None:  # kept="always" gives every run its id before its body starts
         raise ToolError("This run has no task id; declare the tool with kept='always'.")
     return Request(
@@ -150,6 +154,7 @@ def _request(run: Run, *, confirm_cost: bool) -> Request:
         person=Caller(run),
         principal=run.owner,
         cost_confirmed=confirm_cost,
+        follows=follows,
     )
 
 

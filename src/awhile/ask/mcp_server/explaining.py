@@ -76,6 +76,7 @@ def _explanation(record: TaskRecord, statement: Statement | None) -> model.Expla
             "engine": statement.engine,
             "dialect": statement.dialect,
             "database": statement.database,
+            "follows": statement.follows,
             "earlier": dict(statement.earlier),
             "result_name": statement.result_name,
             "written_at": statement.at,

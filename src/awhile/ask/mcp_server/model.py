@@ -121,10 +121,11 @@ ResultName = Annotated[
 
 
 Confidence = Annotated[
-    Literal["grounded", "unverified"] | None,
+    Literal["grounded", "accepted", "unverified"] | None,
     Field(
-        description="grounded: every word of the question was explained; unverified: a model wrote "
-        "the SQL or changed it, and it can run and be wrong. None: a person wrote it."
+        description="grounded: every word of the question was explained; accepted: a person found "
+        "this SQL right for such a question; unverified: a model wrote the SQL or changed it, and "
+        "it can run and be wrong. None: a person wrote it."
     ),
 ]
 
@@ -230,6 +231,9 @@ class ExplanationModel(BaseModel):
     )
     reading: Sentence | None = None
     meanings: list[MeaningModel] = Field(default_factory=list[MeaningModel])
+    follows: str | None = Field(
+        default=None, description="The run whose question this one goes on from."
+    )
     confidence: Confidence = None
     model_use: ModelUseModel | None = None
     decisions: list[DecisionModel] = Field(default_factory=list[DecisionModel])
