@@ -116,8 +116,8 @@ def _named(answer: AnswerModel) -> list[str]:
     if answer.result_name is None:
         return []
     return [
-        f"The rows are kept as {answer.result_name}: run_sql on such names alone, such as "
-        f"SELECT count(*) FROM {answer.result_name}, reads earlier results in place of the database."
+        f"The rows are kept as {answer.result_name}: run_sql on such names alone reads earlier "
+        "results in place of the database."
     ]
 
 
