@@ -83,5 +83,6 @@ def desk() -> duckdb.DuckDBPyConnection:
         ("tkt", tickets),
         ("tktmsg", messages),
     ):
-        con.executemany(f"insert into {table} values ({', '.join('?' * len(rows[0]))})", rows)
+        marks = ", ".join(f"({', '.join('?' * len(rows[0]))})" for _ in rows)
+        con.execute(f"insert into {table} values {marks}", [cell for row in rows for cell in row])
     return con

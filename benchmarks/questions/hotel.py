@@ -99,5 +99,6 @@ def hotel() -> duckdb.DuckDBPyConnection:
         ("Booking", bookings),
         ("Review", reviews),
     ):
-        con.executemany(f"insert into {table} values ({', '.join('?' * len(rows[0]))})", rows)
+        marks = ", ".join(f"({', '.join('?' * len(rows[0]))})" for _ in rows)
+        con.execute(f"insert into {table} values {marks}", [cell for row in rows for cell in row])
     return con

@@ -14,19 +14,23 @@ from benchmarks.questions.sets import Asked, sets
 if TYPE_CHECKING:
     from awhile.ask.translators.contract import Translator
 
-SETS = {each.name: each for each in sets(None)}
-DEVELOPMENT = [each for each in SETS.values() if not each.held_out]
-OURS = [each for each in SETS.values() if each.held_out and each.group != "public"]
+ON = {"public": "sqlite"}
+"""Ours are asked of DuckDB here; `make eval` asks everything of every engine."""
+SETS = [each for each in sets(None) if each.engine == ON.get(each.group, "duckdb")]
+DEVELOPMENT = [each for each in SETS if not each.held_out]
+OURS = [each for each in SETS if each.held_out and each.group != "public"]
 MOST_WRONG = 0.02
-LEAST_RIGHT = 0.70
+LEAST_RIGHT = 0.75
 
 
 @pytest.mark.parametrize("asked", DEVELOPMENT, ids=lambda each: each.name)
-def test_no_development_question_gets_a_wrong_answer(asked: Asked, translator: Translator) -> None:
+def test_every_development_question_is_right_and_none_of_the_public_ones_wrong(
+    asked: Asked, translator: Translator
+) -> None:
     with asked.open() as database:
         outcomes = anyio.run(evaluate, asked, database, translator)
-    wrong = [each.question.said for each in outcomes if each.scored.score == "wrong"]
-    assert len(wrong) <= 3, wrong
+    bad = ("wrong",) if asked.group == "public" else ("wrong", "refused", "asked back")
+    assert [each.question.said for each in outcomes if each.scored.score in bad] == []
 
 
 @pytest.mark.parametrize("asked", OURS, ids=lambda each: each.name)

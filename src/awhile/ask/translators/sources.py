@@ -62,7 +62,8 @@ class Sources:
         self.schema = schema
         self.joins = joins
         keywords = Dialect.get_or_raise(schema.dialect).tokenizer_class.KEYWORDS
-        self.reserved = {word for word in keywords if word.isalpha()}
+        # "GROUP BY" is one keyword there, and "group" a word that has to be quoted.
+        self.reserved = {part for word in keywords for part in word.split() if part.isalpha()}
         self.distinct: dict[str, tuple[str, ...]] = {}
         """Tables that only link others, of which each pair of keys is to be taken once."""
 
@@ -111,6 +112,10 @@ class Sources:
         tree = exp.Select().from_(self.first(base))
         joined = {base}
         for wanted in tables:
+            if wanted not in self.joins.reach(base):
+                raise Stuck(
+                    f"{base} and {wanted} are not linked by keys in a way that I can follow"
+                )
             for hop in self.joins.path(base, wanted):
                 if hop.key.table in joined:
                     continue

@@ -132,9 +132,9 @@ class Summing(Sources):
             value, function = self.only_key(measure.of.table), "count_distinct"
         if function == "itself" and measure.only:
             raise Stuck("it cannot be taken apart")
-        if measure.only is None:
+        tests = self.where(base, measure.only)[1] if measure.only else []
+        if not tests:
             return aggregate(function, value or exp.Star())
-        _, tests = self.where(base, measure.only)
         test = exp.and_(*tests, copy=False)
         if function == "sum":
             # Of no row at all, the part of a sum is 0.
