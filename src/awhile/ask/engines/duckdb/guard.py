@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import duckdb
 
-from awhile.ask.engines.duckdb.pivot import as_selects
+from awhile.ask.engines.duckdb.pivot import as_selects, looks_up_values
 from awhile.ask.engines.errors import QueryError, QueryRefused
 from awhile.ask.engines.parameters import Scalar, bound
 from awhile.ask.engines.place import place_of
@@ -103,9 +103,12 @@ def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
     if kind == duckdb.StatementType.SELECT:
         _check_select(text)
         return
-    selects = as_selects(text) if kind == duckdb.StatementType.MULTI else []
-    if not selects:
+    if kind != duckdb.StatementType.MULTI:
         raise QueryRefused(first_word(text), _ONE_SELECT)
+    selects = as_selects(text)
+    if not selects:
+        why = "it looks its values up too many times in one statement; write them out: IN (1, 2)"
+        raise QueryRefused("PIVOT", why)
     for select in selects:
         found = _statements(select)
         if [each for each, _ in found] != [duckdb.StatementType.SELECT]:
@@ -141,20 +144,21 @@ def tables_in(sql: str) -> frozenset[str] | None:
     nothing that DuckDB can take apart."""
     if len(sql) > _LONGEST or "\0" in sql or _longest_run(sql) > _LONGEST_RUN:
         return None
-    try:
-        tree = json.loads(_tree(sql))
-    except RecursionError:
-        return None
-    if tree["error"]:
-        return None
     named: set[str] = set()
     own: set[str] = set()
-    for node in _nodes(tree["statements"]):
-        if node.get("type") == "BASE_TABLE":
-            spot, name = str(node.get("schema_name") or ""), str(node.get("table_name") or "")
-            named.add(f"{spot}.{name}".casefold() if spot else name.casefold())
-        for each in node.get("cte_map", {}).get("map", ()):
-            own.add(str(each["key"]).casefold())
+    for text in as_selects(sql) if looks_up_values(sql) else [sql]:
+        try:
+            tree = json.loads(_tree(text))
+        except RecursionError:
+            return None
+        if tree["error"]:
+            return None
+        for node in _nodes(tree["statements"]):
+            if node.get("type") == "BASE_TABLE":
+                spot, name = str(node.get("schema_name") or ""), str(node.get("table_name") or "")
+                named.add(f"{spot}.{name}".casefold() if spot else name.casefold())
+            for each in node.get("cte_map", {}).get("map", ()):
+                own.add(str(each["key"]).casefold())
     return frozenset(named - own)
 
 
