@@ -64,6 +64,16 @@ def test_a_link_is_followed_as_long_as_it_stays_in_the_folder(tmp_path: Path) ->
     assert (given.name, given.path) == ("outside.csv", tmp_path / "secret.csv")
 
 
+@pytest.mark.parametrize("log", ["_delta_log/0.json", ".hoodie/x", "metadata/v1.metadata.json"])
+def test_a_table_that_keeps_versions_is_not_read_as_plain_files(log: str, tmp_path: Path) -> None:
+    """Only its log tells which rows count; all of them together were never anybody's table."""
+    write(tmp_path, "data/t/part-0.csv", f"data/t/{log}", "data/plain.csv")
+    found = find([tmp_path / "data"])
+    assert [file.name for file in found.files] == ["data/plain.csv"]
+    assert "tables of Delta, Iceberg or Hudi" in found.notes[0]
+    assert "export what is to be asked" in refusal(tmp_path, "data/t")
+
+
 def test_a_file_that_is_given_twice_is_one(tmp_path: Path) -> None:
     write(tmp_path, "a.csv", "b.csv")
     assert names_found(tmp_path / "b.csv", tmp_path, tmp_path / "a.csv") == [
@@ -81,6 +91,7 @@ def test_a_file_that_is_given_twice_is_one(tmp_path: Path) -> None:
         ("data.dat", "'{}' is not known to be Parquet, CSV, TSV, JSON, NDJSON or Excel; name it"),
         ("folder", "there is no Parquet, CSV, TSV, JSON, NDJSON or Excel file in '{}'"),
         ("pipe.csv", "'{}' is neither a file nor a folder"),
+        ("loop.csv", "'{}' cannot be read: "),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_next_step(
@@ -89,6 +100,7 @@ def test_what_cannot_be_used_is_refused_with_the_next_step(
     write(tmp_path, "data.dat", "folder/notes.txt")
     write(tmp_path, "empty.csv", content="")
     os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
     assert refusal(tmp_path, name).startswith(said.format(tmp_path / name))
 
 

@@ -101,8 +101,8 @@ SAID = {
     "latin": "the file 'people/latin.csv'; its text read as Windows-1252 (Latin-1)",
     "utf16": "the file 'people/utf16.csv'; its text read as UTF-16",
     "either_way": "the file 'people/either_way.csv'; text, because nobody can tell day, month and "
-    "year apart in it: d",
-    "digits": "the file 'people/digits.csv'; text, because a number would lose digits: exact",
+    "year apart in it: 'd'",
+    "digits": "the file 'people/digits.csv'; text, because a number would lose digits: 'exact'",
     "marked": "the file 'people/marked.csv'",
 }
 

@@ -111,7 +111,7 @@ def test_a_column_of_this_and_that_is_text_and_errors_are_seen(book: Opened) -> 
         ["2.5", "03:04:00", "0", "#N/A", "3"],
     ]
     assert book.comment("Mixed") == (
-        "sheet 'Mixed' of 'book.xlsx'; text, because cells are errors such as #REF!: wrong (2)"
+        "sheet 'Mixed' of 'book.xlsx'; text, because cells are errors such as #REF!: 'wrong'"
     )
 
 

@@ -94,7 +94,7 @@ def find(paths: Sequence[Path]) -> Found:
         try:
             real = path.resolve(strict=True)
             mode = real.stat().st_mode
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # of a loop of links, before Python 3.13
             raise DatabaseNotOpened(_why_not_there(path, error)) from None
         if stat.S_ISDIR(mode):
             _Folder(path, real, found).search()
@@ -169,6 +169,18 @@ class _Folder:
                 raise DatabaseNotOpened(_why_not_there(self._given, error)) from None
             self._leave_out("which may not be read", inside)
             return
+        if _keeps_versions(folder, {entry.name for entry in listed}):
+            if not inside:
+                raise DatabaseNotOpened(
+                    f"{str(self._given)!r} is a table of Delta, Iceberg or Hudi, whose files also "
+                    "hold rows that were changed or deleted; export what is to be asked"
+                )
+            self._leave_out(
+                "which are tables of Delta, Iceberg or Hudi, whose files also hold rows that were "
+                "changed or deleted",
+                inside,
+            )
+            return
         for entry in listed:
             self._entries += 1
             if self._entries > _MOST_ENTRIES:
@@ -189,7 +201,7 @@ class _Folder:
             if entry.is_symlink():
                 real = real.resolve(strict=True)
             told = real.stat()
-        except OSError:
+        except (OSError, RuntimeError):
             self._leave_out("which lead nowhere", inside)
             return None
         if not real.is_relative_to(self._real):
@@ -211,6 +223,13 @@ class _Folder:
         self._left_out.setdefault(why, []).append("/".join(inside))
 
 
+def _keeps_versions(folder: Path, names: set[str]) -> bool:
+    """Whether only a log tells which of the folder's files count."""
+    if not names.isdisjoint(("_delta_log", ".hoodie")):
+        return True
+    return "metadata" in names and any((folder / "metadata").glob("*.metadata.json"))
+
+
 def _readable(name: str) -> str:
     """A file's name as text: what of it is no UTF-8 is shown as that."""
     return os.fsencode(name).decode(errors="replace")
@@ -220,12 +239,13 @@ def _stamp(told: os.stat_result) -> Stamp:
     return told.st_dev, told.st_ino, told.st_mtime_ns, told.st_size
 
 
-def _why_not_there(path: Path, error: OSError) -> str:
+def _why_not_there(path: Path, error: OSError | RuntimeError) -> str:
     if isinstance(error, FileNotFoundError):
         return f"there is no file or folder {str(path)!r}; check the path"
     if isinstance(error, PermissionError):
         return f"{str(path)!r} may not be read by this user; change its permissions"
-    return f"{str(path)!r} cannot be read: {error.strerror}"
+    why = error.strerror if isinstance(error, OSError) else error
+    return f"{str(path)!r} cannot be read: {why}"
 
 
 def _too_many(which: str) -> str:

@@ -9,6 +9,7 @@ import re
 import duckdb
 
 from awhile.ask.engines.files.exactness import all_whole, would_lose_digits
+from awhile.ask.engines.files.finding import some_of
 from awhile.ask.engines.files.tables import Columns, Look, columns_argument
 from awhile.ask.engines.quoting import literal
 
@@ -69,5 +70,5 @@ def _exact(
         if loses
     }
     texts = [name for name, kind in kinds.items() if kind == "VARCHAR"]
-    said = [f"text, because a number would lose digits: {', '.join(texts)}"] if texts else []
+    said = [f"text, because a number would lose digits: {some_of(texts)}"] if texts else []
     return tuple((name, kinds.get(name, kind)) for name, kind in columns), said

@@ -77,10 +77,7 @@ class ReadOnlyFiles(AbstractFileSystem):
             # Not followed: what was a file when it was looked at may be a link by now.
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError as error:
-            self.trouble = (
-                f"{entry.name!r} can no longer be read ({error.strerror}); see to it that it is "
-                "there, and ask again"
-            )
+            self.trouble = _unreadable(entry, error)
             raise
         told = os.fstat(descriptor)
         stamp = (told.st_dev, told.st_ino, told.st_mtime_ns, told.st_size)
@@ -89,7 +86,7 @@ class ReadOnlyFiles(AbstractFileSystem):
             self.trouble = _changed(entry)
             raise OSError(self.trouble)
         self._opened.add(path)
-        return _Descriptor(descriptor, entry.stamp[3], partial(self._cut_off, entry))
+        return _Descriptor(descriptor, entry.stamp[3], partial(self._failed, entry))
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Size and kind, as `fsspec` has them."""
@@ -115,8 +112,9 @@ class ReadOnlyFiles(AbstractFileSystem):
         """There are no folders."""
         return False
 
-    def _cut_off(self, entry: Entry) -> OSError:
-        self.trouble = _changed(entry)
+    def _failed(self, entry: Entry, error: OSError | None) -> OSError:
+        """What to raise for a read that failed, or (None) ended too early."""
+        self.trouble = _changed(entry) if error is None else _unreadable(entry, error)
         return OSError(self.trouble)
 
     def _entry(self, path: str) -> Entry:
@@ -134,10 +132,12 @@ class _Descriptor:
     ended: that is how a compressed file is read, by one thread after the other.
     """
 
-    def __init__(self, descriptor: int, size: int, cut_off: Callable[[], OSError]) -> None:
+    def __init__(
+        self, descriptor: int, size: int, failed: Callable[[OSError | None], OSError]
+    ) -> None:
         self._descriptor = descriptor
         self._size = size
-        self._cut_off = cut_off
+        self._failed = failed
         self._at = 0
         self._reads_on = 0
         self._sought = threading.local()
@@ -167,9 +167,12 @@ class _Descriptor:
         else:
             at = self._at
             self._reads_on += 1
-        data = os.pread(self._descriptor, size, at)
+        try:
+            data = os.pread(self._descriptor, size, at)
+        except OSError as error:
+            raise self._failed(error) from None
         if len(data) < min(size, self._size - at):
-            raise self._cut_off()
+            raise self._failed(None)
         self._at = at + len(data)
         return data
 
@@ -186,6 +189,13 @@ class _Descriptor:
     def __del__(self) -> None:
         # DuckDB closes no handle of a Python file system: it drops it (2.0.1).
         self.close()
+
+
+def _unreadable(entry: Entry, error: OSError) -> str:
+    return (
+        f"{entry.name!r} can no longer be read ({error.strerror}); see to it that it is there, and "
+        "ask again"
+    )
 
 
 def _changed(entry: Entry) -> str:

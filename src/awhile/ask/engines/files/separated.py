@@ -17,6 +17,7 @@ from typing import Any
 import duckdb
 
 from awhile.ask.engines.files.exactness import would_lose_digits
+from awhile.ask.engines.files.finding import some_of
 from awhile.ask.engines.files.tables import Columns, Look, columns_argument
 from awhile.ask.engines.quoting import identifier, literal
 
@@ -215,7 +216,7 @@ def _exact(
     columns = tuple((name, "VARCHAR" if name in wrong else kind) for name, kind in sniffed.columns)
     kinds = {kind for _, kind in columns}
     why = [
-        f"{words}: {', '.join(names)}"
+        f"{words}: {some_of(names)}"
         for what, words in (
             ("date", "text, because nobody can tell day, month and year apart in it"),
             ("number", "text, because a number would lose digits"),

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from awhile.ask.engines.errors import DatabaseNotOpened
-from awhile.ask.engines.files.finding import File
+from awhile.ask.engines.files.finding import File, some_of
 from awhile.ask.engines.parquet import unique_names
 
 __all__ = ["Sheet", "convert"]
@@ -166,13 +166,13 @@ def _typed(cells: _Cells, sheet: fastexcel.ExcelSheet) -> tuple[pa.Table, tuple[
         array = None if as_text else _exact(batch.column(at).slice(first - before, rows), texts)
         arrays.append(_plain(texts) if array is None else array)
         if at in cells.errors:
-            erroneous.append(f"{names[-1]} ({cells.errors[at]:,})")
+            erroneous.append(names[-1])
     said: list[str] = []
     if cells.titles:
         rows_above = "row" if cells.titles == 1 else f"{cells.titles} rows"
         said.append(f"without the {rows_above} above the names of its columns")
     if erroneous:
-        said.append(f"text, because cells are errors such as #REF!: {', '.join(erroneous)}")
+        said.append(f"text, because cells are errors such as #REF!: {some_of(erroneous)}")
     return pa.table(arrays, names=unique_names(names)), tuple(said)
 
 
