@@ -113,7 +113,9 @@ class Running:
                 return False
             for report in self.run.progress.take():  # what it said so far is part of its row
                 record = apply(record, _reported(report, record.generation), self._now_ms())
-            self._adopt(await self._store.create(record))
+            created = await self._store.create(record)
+            taken = created.generation != record.generation  # while no reply came: see `refresh`
+            self._adopt(record if taken else created)
             return True
 
     def await_row(self) -> None:

@@ -31,13 +31,12 @@ from awhile.tasks import events as ev
 from awhile.telemetry.logs import about_task
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from anyio.abc import TaskGroup
 
     from awhile.runtime.ending import Raised, Returned
-    from awhile.runtime.limits import Limits
-    from awhile.runtime.outside import Stop
+    from awhile.runtime.program import Program
     from awhile.runtime.run import Run
     from awhile.stores.bounds import Bounds
     from awhile.stores.contract import Store
@@ -72,31 +71,6 @@ def wall_clock_ms() -> int:
 def new_task_id() -> str:
     """An id nobody can guess: 128 random bits (ext-tasks, "Task ID unguessability")."""
     return secrets.token_hex(16)
-
-
-class Program(Protocol):
-    """The code a worker can run: which tools, and the body of one of their tasks."""
-
-    @property
-    def tools(self) -> Collection[str]:
-        """The names of the tools whose tasks this worker takes."""
-        ...
-
-    def body(self, record: TaskRecord) -> Callable[[Run], Awaitable[Returned | Raised]]:
-        """The body that runs this task, without the request that created it."""
-        ...
-
-    def may_ask(self, record: TaskRecord) -> bool:
-        """Whether the task's caller can answer questions of its body."""
-        ...
-
-    def limits(self, tool: str) -> Limits:
-        """How long the tool's work may take."""
-        ...
-
-    def stop(self, tool: str) -> Stop | None:
-        """What stops what the tool's bodies started elsewhere, if anything does."""
-        ...
 
 
 class Row(Protocol):
@@ -154,6 +128,8 @@ class Worker:
         self._kept: dict[str, Running] = {}
         self._arriving: dict[str, float] = {}
         """Rows being made for bodies here: the ``rev`` of the last change heard of each."""
+        self._unread: set[str] = set()
+        """Tasks of bodies here that could not be read when something was heard of them."""
         self._all: set[Running] = set()
         self._look = Bell()
         self._left = Left()
@@ -262,7 +238,7 @@ class Worker:
                 raise
             finally:
                 heard_of = self._arriving.pop(leased.task_id)
-            if created.task_id != leased.task_id or created.lease is None:
+            if created.task_id != leased.task_id or not self._holds(created):
                 self._slots.release(leased.owner)
                 return created
             self._spawn(body, tool=tool, owner=created.owner, record=created, may_ask=may_ask)
@@ -302,6 +278,10 @@ class Worker:
             self._tasks.start_soon(reaching, self._store, record.task_id, stop)
 
     # --- inside ---------------------------------------------------------------------------
+
+    def _holds(self, record: TaskRecord) -> bool:
+        """Whether it is this worker's; the reply to a write may come after the lease ran out."""
+        return record.lease is not None and record.lease.worker == self.name
 
     def _lease(self) -> Lease:
         return Lease(worker=self.name, until_ms=self.now_ms() + self._lease_ms)
@@ -400,6 +380,15 @@ class Worker:
         except StoreError as error:
             about = about_task(task_id)
             logger.error("A running task could not be read; trying again. %s", error, extra=about)
+            if self._tasks is not None and task_id not in self._unread:
+                self._unread.add(task_id)
+                self._tasks.start_soon(self._obey_later, task_id)
+
+    async def _obey_later(self, task_id: str) -> None:
+        """Beside, so that one task that cannot be read keeps no other from being stopped."""
+        await anyio.sleep(RETRY_SECONDS)
+        self._unread.discard(task_id)
+        await self._obey(task_id)
 
     async def _claim(self) -> None:
         while True:  # as often as there is more room: no claim may give one owner too much

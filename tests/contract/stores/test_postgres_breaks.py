@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Generator
+from functools import partial
 
 import anyio
+import anyio.lowlevel
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -14,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from awhile.errors import StoreError
 from awhile.stores.open import open_store
 from awhile.stores.postgres import PostgresStore, connections
-from awhile.tasks import Status
+from awhile.tasks import Status, TaskRecord
 from awhile.tasks import events as ev
 from awhile.testing.store_case import AT, PATIENCE_SECONDS, kinds, task, wait_for
 from checks.postgres import Bouncer, Cluster
@@ -175,13 +177,19 @@ CREATING, CHANGING, COMMITTING = b"ON CONFLICT DO NOTHING", b"AND task.xmin =", 
 
 
 async def lose_the_reply(
-    proxy: Proxy, statement: bytes, act: Callable[[], Awaitable[object]]
+    proxy: Proxy,
+    statement: bytes,
+    act: Callable[[], Awaitable[object]],
+    *,
+    before: Callable[[], Awaitable[object]] = anyio.lowlevel.checkpoint,
 ) -> None:
-    """Run ``act`` so that the server does what it asks, and the answer to it is lost."""
+    """Run ``act`` so that the server does what it asks, and the answer to it is lost; and
+    ``before`` that is noticed."""
     proxy.lose_reply_to = statement
 
     async def cut() -> None:
         await proxy.lost_a_reply.wait()
+        await before()
         proxy.lose_reply_to = None
         proxy.cut()
 
@@ -220,6 +228,40 @@ async def test_an_event_whose_reply_was_lost_happens_once_and_is_confirmed(
 
         await lose_the_reply(proxy, CHANGING, complete)
         assert kinds(await store.history(one.task_id)) == ["Created", "Completed"]
+
+
+async def test_an_event_whose_reply_was_lost_hides_nothing_that_came_after_it(
+    port: int, dsn_behind: Callable[[Proxy], str], postgres_url: str
+) -> None:
+    """Ours: whoever has a record with a rev has seen all that was written up to it. Here a stop
+    was asked, by another process, before the worker heard that what it said was written."""
+    async with (
+        Proxy(port) as proxy,
+        PostgresStore.from_url(dsn_behind(proxy)) as store,
+        open_store(postgres_url) as second,
+    ):
+        one = await store.create(task(worker="w1"))
+        said: list[TaskRecord] = []
+
+        async def report(*messages: str) -> None:
+            async with anyio.create_task_group() as together:
+                for each in messages:
+                    together.start_soon(say, each)
+
+        async def say(message: str) -> None:
+            told = ev.Reported(generation=1, message=message)
+            said.append(await store.append(one.task_id, told, AT + 1))
+
+        async def ask_to_stop() -> None:
+            await second.append(one.task_id, ev.CancelAsked(), AT + 2)
+
+        await lose_the_reply(proxy, CHANGING, partial(report, "a", "b"), before=ask_to_stop)
+        now = await second.get(one.task_id)
+        assert now is not None
+        assert now.cancel_asked
+        assert [each.message for each in now.steps] == ["a", "b"]
+        assert [each.status_message for each in said] == ["a", "b"]
+        assert one.rev < said[0].rev < said[1].rev < now.rev
 
 
 @pytest.mark.parametrize("lost", [CHANGING, COMMITTING])

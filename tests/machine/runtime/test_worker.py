@@ -19,7 +19,7 @@ from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.tasks import Lease, Status, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
 from tests.interaction.server.peer import until
-from tests.machine.runtime.conftest import Bodies, Shop, Store, returned, row
+from tests.machine.runtime.conftest import PATIENCE_SECONDS, Bodies, Shop, Store, returned, row
 
 pytestmark = pytest.mark.anyio
 
@@ -99,6 +99,72 @@ async def test_a_cancel_between_the_claim_and_the_start_is_heard(shop: Shop) -> 
         created = await shop.store.create(row("long")())
         record = await shop.store.ended(created.task_id)
     assert record.status is Status.CANCELLED
+
+
+async def test_a_stop_that_could_not_be_read_is_heard_once_the_store_answers(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: the store failed when the worker was told of it, and nobody says it a second time."""
+    monkeypatch.setattr("awhile.runtime.worker.RETRY_SECONDS", 0.01)
+    program = Bodies(long=for_ever)
+    async with shop.working(program) as worker:
+        task_id = await shop.submit(worker, program, "long")
+        read, failures = shop.store.get, [StoreError("The server is away.")] * 2
+        failed = anyio.Event()
+
+        async def get(task_id: str) -> TaskRecord | None:
+            if not failures:
+                return await read(task_id)
+            failure = failures.pop()
+            if not failures:
+                failed.set()
+            raise failure
+
+        with monkeypatch.context() as away:
+            away.setattr(shop.store, "get", get)
+            await shop.store.cancel(task_id)
+            await failed.wait()
+            record = await shop.store.ended(task_id)
+    assert (record.status, record.stopped_how) == (Status.CANCELLED, StoppedHow.COROUTINE_ENDED)
+
+
+async def test_a_task_taken_over_before_its_create_was_answered_runs_there_alone(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: PostgreSQL was away for longer than the lease, for whoever kept the task."""
+    program = Bodies(long=for_ever)
+    create = shop.store.create
+
+    async def answered_late(record: TaskRecord, **more: Any) -> TaskRecord:
+        made = await create(record, **more)
+        late_ms = wall_clock_ms() + 60_000
+        [taken] = await shop.store.claim(
+            worker="another", tools=["long"], at_ms=late_ms, until_ms=late_ms + 60_000, limit=1
+        )
+        assert taken.task_id == made.task_id
+        return taken
+
+    async with shop.working(program) as worker:
+        with monkeypatch.context() as slow:
+            slow.setattr(shop.store, "create", answered_late)
+            task_id = await shop.submit(worker, program, "long", max_attempts=3)
+        assert worker.bodies == 0
+        assert worker.free("ada")
+        # The call that becomes a task runs already: it is stopped, and says nothing of the task.
+        running = await worker.start(for_ever, tool="long", owner="ada")
+        with monkeypatch.context() as slow:
+            slow.setattr(shop.store, "create", answered_late)
+            assert await worker.keep(running, row("long", max_attempts=3))
+        with anyio.fail_after(PATIENCE_SECONDS):
+            await running.gone.wait()
+        assert running.record is not None
+        for each in (task_id, running.record.task_id):
+            record = await shop.store.get(each)
+            assert record is not None
+            assert record.lease is not None
+            assert (record.lease.worker, record.status) == ("another", Status.WORKING)
+            done = ev.Completed(generation=record.generation, result={})
+            await shop.store.append(each, done, wall_clock_ms())
 
 
 async def test_an_answer_is_not_undone_by_an_older_write_that_returns_late(shop: Shop) -> None:

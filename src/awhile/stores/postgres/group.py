@@ -85,7 +85,8 @@ class Append:
     uncertain: list[tuple[int, Entry, TaskRecord]] = field(
         default_factory=list[tuple[int, Entry, TaskRecord]]
     )
-    """What was sent without a reply: (ordinal, its history entry, the record after it)."""
+    """What was sent without a reply: (ordinal, its history entry, the record after it, with the
+    least ``rev`` that it can have got: later changes must not pass for seen)."""
 
 
 Item = Create | Append
@@ -221,7 +222,7 @@ class Group:
                 settle(one, TaskNotFound())
                 continue
             if (done := found.made.get(one)) is not None:
-                settle(one, replace(done, rev=change.stored.record.rev))
+                settle(one, done)
                 continue
             try:
                 entry = change.apply(one.event, one.at_ms, self._next())
@@ -259,8 +260,8 @@ class Group:
         for change, told in zip(self._changes, self._outcomes, strict=True):
             for each in told:
                 if each.entry is not None and not isinstance(each.came_to, AwhileError):
-                    sent = (change.stored.ordinal, each.entry, each.came_to)
-                    each.item.uncertain.append(sent)
+                    after = replace(each.came_to, rev=each.came_to.rev + (each.n or 0))
+                    each.item.uncertain.append((change.stored.ordinal, each.entry, after))
 
     def _publish(
         self,
