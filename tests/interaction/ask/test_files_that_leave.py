@@ -27,6 +27,7 @@ from awhile.ask.mcp_server.build import build_server
 from awhile.ask.results import Results
 from awhile.ask.translators.builtin import BuiltInTranslator
 from tests.interaction.ask.conftest import TODAY
+from tests.interaction.ask.instant import Instant
 from tests.interaction.server.peer import serving, until
 from tests.interaction.server.test_owners import ISSUER, SERVER_URL, Verifier
 from tests.machine.results.writing import sheets
@@ -70,7 +71,7 @@ async def served(
 ) -> AsyncGenerator[Served]:
     mcp = build_server(
         tasks=Tasks(f"sqlite:///{folder / 'tasks.db'}"),
-        engine=DuckDBEngine(database, spill_folder=folder),
+        engine=Instant(database) if budget is None else DuckDBEngine(database, spill_folder=folder),
         translator=BuiltInTranslator(),
         results=Results.in_folder(folder / "results"),
         budget=budget or Budget(),

@@ -11,6 +11,7 @@ from awhile.ask.results import Results
 from awhile.ask.results.cache import Cache
 from awhile.ask.results.storage import open_storage
 from tests.interaction.ask.conftest import App, serving
+from tests.interaction.ask.instant import Instant
 
 pytestmark = pytest.mark.anyio
 
@@ -27,8 +28,8 @@ async def test_any_replica_answers_for_a_run_of_another(
     shared = (tmp_path / "shared").as_uri() if kind == "file" else f"memory://{uuid4().hex}"
     homes = [tmp_path / "one", tmp_path / "other"]
     async with (
-        serving(tmp_path, warehouse, results=results(shared, homes[0])) as one,
-        serving(tmp_path, warehouse, results=results(shared, homes[1])) as other,
+        serving(tmp_path, Instant(warehouse), results=results(shared, homes[0])) as one,
+        serving(tmp_path, Instant(warehouse), results=results(shared, homes[1])) as other,
     ):
         sql = "SELECT range AS n FROM range(300)"
         run_id = (await one.call("run_sql", sql=sql))["run_id"]

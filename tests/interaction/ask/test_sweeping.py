@@ -13,6 +13,7 @@ from awhile.ask.answer.statements import Statements
 from awhile.ask.mcp_server.sweeping import sweep_once
 from awhile.ask.results import ResultNames, Results, Sort, View
 from tests.interaction.ask.conftest import serving
+from tests.interaction.ask.instant import Instant
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +30,7 @@ async def test_results_are_swept_with_their_task_and_leave_nothing(
     async def names() -> set[str]:
         return {path.name async for path in folder.rglob("*") if await path.is_file()}
 
-    async with serving(tmp_path, warehouse) as app:
+    async with serving(tmp_path, Instant(warehouse)) as app:
         kept = (await app.call("run_sql", sql="SELECT 1 AS n"))["run_id"]
         gone = secrets.token_hex(16)
         for suffix in (".parquet", ".json"):
