@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import date, datetime
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1024 * 1024
 DAY_SECONDS = 86_400
+SLOW_SECONDS = 3.0
 
 UNOBSERVED_PAID_SECONDS = 1800.0
 """How long a query that costs money goes on for nobody, unless somebody says otherwise."""
@@ -173,6 +175,8 @@ async def opened_database(settings: Settings) -> AsyncGenerator[Engine]:
 async def _opened(
     settings: Settings, databases: Sequence[str], folder: DataFolder, semantic_file: Path | None
 ) -> Engine:
+    slow = partial(say, f"Still opening {visible(name_of(databases))}.", aside=True)
+    timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, slow)  # a large workbook, for one
     try:
         engine = open_engine(
             databases,
@@ -188,6 +192,8 @@ async def _opened(
         for line in statements.splitlines():  # SQL that makes a fit role, to be copied
             err().print(Text(visible(line)), soft_wrap=True, highlight=False)
         raise SettingsError(f"The database cannot be asked: {why}.") from error
+    finally:
+        timer.cancel()
     return engine
 
 
