@@ -46,6 +46,9 @@ _TOKEN = re.compile(r"\[\[sealed:([A-Za-z0-9_=-]+)\]\]")
 _KEY = "awhile/sealed"
 _COLUMNS = {"message": "status_message", "reason": "cancel_reason"}
 
+UNREADABLE = "This cannot be read: it was sealed under a key that is not here."
+"""What is shown of such a task in place of what it last said."""
+
 LAST_MESSAGES = 1000
 """For how many tasks the last message is remembered, to be sealed once while it stays the same; and
 of how many it is remembered that their being left was said."""
@@ -167,9 +170,9 @@ class Sealed:
         return self._opened(await self.inner.create(self._closed(record), bounds=bounds))
 
     async def append(self, task_id: str, event: Event, at_ms: int) -> TaskRecord:
-        """See `TaskStore.append`."""
+        """See `TaskStore.append`. What was written is no failure, readable here or not."""
         kept = self._closed_event(task_id, event)
-        return self._opened(await self.inner.append(task_id, kept, at_ms))
+        return self._told(await self.inner.append(task_id, kept, at_ms))
 
     async def get(self, task_id: str) -> TaskRecord | None:
         """See `TaskStore.get`."""
@@ -197,7 +200,7 @@ class Sealed:
             limit=limit,
             detail=detail,
         )
-        return [self._opened(one) for one in found]
+        return [self._told(one) for one in found]
 
     async def history(
         self, task_id: str, *, after_seq: int = 0, limit: int = 1000
@@ -366,6 +369,26 @@ class Sealed:
         except StoreError:
             return record
 
+    def _told(self, record: TaskRecord) -> TaskRecord:
+        """The same; its outline, saying so, where the key is not here: one task that cannot be read
+        must not hide the others of its owner, nor that it was told to stop."""
+        try:
+            return self._opened(record)
+        except StoreError:
+            return replace(
+                record,
+                arguments={},
+                context={},
+                status_message=UNREADABLE,
+                result=None,
+                error=None,
+                cancel_reason=None,
+                progress=None,
+                steps=(),
+                inputs={},
+                journal={},
+            )
+
     def _open(self, value: Any, about: str) -> Any:
         """What was sealed of a value, at any depth: a history entry has several such parts."""
         if self._codec is None or value is None:
@@ -392,4 +415,13 @@ class Sealed:
         )
 
 
-__all__ = ["Codec", "Left", "Redact", "Sealed", "is_sealed", "sealed", "without_seals"]
+__all__ = [
+    "UNREADABLE",
+    "Codec",
+    "Left",
+    "Redact",
+    "Sealed",
+    "is_sealed",
+    "sealed",
+    "without_seals",
+]

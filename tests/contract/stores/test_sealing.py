@@ -15,7 +15,7 @@ from awhile.stores.aes import AesGcm
 from awhile.stores.contract import Store
 from awhile.stores.open import open_store
 from awhile.stores.operated import Notifies, Operated
-from awhile.stores.sealing import sealed
+from awhile.stores.sealing import UNREADABLE, sealed
 from awhile.tasks import StoppedHow, TaskRecord, apply
 from awhile.tasks import events as ev
 from awhile.testing.store_case import AT, task
@@ -134,6 +134,15 @@ async def test_operators_without_the_key_see_and_stop_but_read_nothing(store_url
         assert ended.arguments == {"q": SECRET}
 
 
+async def test_a_task_whose_key_was_lost_can_be_stopped(store_url: str) -> None:
+    """Ours: whoever asks hears that it was written, although not what the task is about."""
+    async with sealed(open_store(store_url), CODEC) as store:
+        made = await store.create(task(worker="w", arguments={"q": SECRET}))
+    async with sealed(open_store(store_url), AesGcm({"k2": NEW})) as store:
+        asked = await store.append(made.task_id, ev.CancelAsked(reason="olga"), AT + 1)
+        assert (asked.cancel_asked, asked.status_message) == (True, UNREADABLE)
+
+
 async def test_keys_are_changed_one_after_the_other(store_url: str) -> None:
     """Ours: what an old key sealed is read while that is given, and refused afterwards."""
     rolling = AesGcm({"k1": OLD, "k2": NEW}), AesGcm({"k2": NEW, "k1": OLD})
@@ -152,6 +161,26 @@ async def test_keys_are_changed_one_after_the_other(store_url: str) -> None:
             with pytest.raises(StoreError, match="sealed under a key that is not here"):
                 await store.get(task_id)
         assert await store.get(ids[2]) is not None
+
+
+async def test_a_list_shows_what_cannot_be_read_as_unreadable_beside_the_rest(
+    every_store_url: str,
+) -> None:
+    """Ours: one task whose key was lost hides none of its owner's others."""
+    async with sealed(open_store(every_store_url), CODEC) as store:
+        lost, _ = await whole_lives(store)
+    async with sealed(open_store(every_store_url), AesGcm({"k2": NEW})) as store:
+        made = await store.create(task(arguments={"q": SECRET}))
+        for detail in ("whole", "brief", "outline"):
+            found = await store.find(owner="ada", detail=detail)
+            assert [one.status_message for one in found[1:]] == [UNREADABLE, UNREADABLE]
+            assert found[0].task_id == made.task_id
+            assert found[0].arguments == ({} if detail == "outline" else {"q": SECRET})
+            [shown] = [one for one in found if one.task_id == lost.task_id]
+            assert "sealed:" not in repr(shown)
+            assert "awhile/sealed" not in repr(shown)
+            for name in ("status", "tool", "rev", "ended_at_ms", "stopped_how", "is_error"):
+                assert getattr(shown, name) == getattr(lost, name)
 
 
 async def test_what_a_worker_cannot_read_stays_for_one_that_can(

@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 10
 
 
 class Bodies:
-    """A program of named bodies; implements `awhile.runtime.worker.Program`."""
+    """A program of named bodies; implements `awhile.runtime.program.Program`."""
 
     def __init__(self, *, give_up: float = 60, work: float | None = None, **bodies: Body) -> None:
         self.bodies = bodies
