@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from mcp.server.auth.settings import AuthSettings
 from pydantic import AnyHttpUrl
+from starlette.applications import Starlette
 
 from awhile import RemoteServer, Tasks, connect
 from awhile.ask.engines.contract import Budget
@@ -26,9 +27,10 @@ from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.results import Results
 from awhile.ask.translators.builtin import BuiltInTranslator
+from awhile.ask.web.files import Files
 from tests.interaction.ask.conftest import TODAY
 from tests.interaction.ask.instant import Instant
-from tests.interaction.server.peer import serving, until
+from tests.interaction.server.peer import serving, serving_app, until
 from tests.interaction.server.test_owners import ISSUER, SERVER_URL, Verifier
 from tests.machine.results.writing import sheets
 
@@ -220,6 +222,41 @@ async def test_who_leaves_stops_a_sort_and_the_making_of_a_file(
                     break
                 assert is_open(stored)
             await until(lambda: not is_open(stored), "the result is closed")
+
+
+async def test_the_page_passes_files_on_and_keeps_none(tmp_path: Path, warehouse: Path) -> None:
+    """Ours: what it is told, it tells; and who leaves it stops the making at the server."""
+    tasks = Tasks(f"sqlite:///{tmp_path / 'tasks.db'}")
+    mcp = build_server(
+        tasks=tasks,
+        engine=Instant(warehouse),
+        translator=BuiltInTranslator(),
+        results=Results.in_folder(tmp_path / "results"),
+        budget=Budget(),
+        database_name="the sample",
+        today=lambda: TODAY,
+    )
+    async with serving(mcp) as peer, connect(peer.url, ledger=None) as server, Files(peer.url) as f:
+        sql = "SELECT range AS n, md5(range::VARCHAR) AS h FROM range(200_000)"
+        answer: dict[str, Any] = (
+            await server.call("run_sql", {"sql": sql})
+        ).structured_content or {}
+        run_id, views = str(answer["run_id"]), tmp_path / "results" / ".views"
+        page = Starlette(routes=f.routes())
+        async with serving_app(page, "/runs") as at, httpx2.AsyncClient(timeout=60) as http:
+            url = f"{at.url}/{run_id}/file"
+            text = await http.get(f"{url}.csv", params={"sort": "0", "desc": "true", "lines": "lf"})
+            assert text.text.splitlines()[1].startswith("199999,")
+            part = await http.get(f"{url}.parquet", headers={"range": "bytes=0-3"})
+            assert (part.status_code, part.content) == (206, b"PAR1")
+            assert part.headers["content-range"].startswith("bytes 0-3/")
+            gone = await http.get(f"{at.url}/{'0' * 32}/file.csv")
+            assert (gone.status_code, gone.json()["error"]["code"]) == (404, "gone")
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: http.get(f"{url}.xlsx"))
+                await until(lambda: any(views.glob("*.spill/*")), "a sheet is being written")
+                group.cancel_scope.cancel()
+            await until(lambda: not any(views.glob(".*")), "what was written is gone")
 
 
 def is_open(path: Path) -> bool:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import httpx2
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+
+from awhile.ask.web.exchange import while_connected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 300.0
 """Between two parts; a workbook has to be whole at the server before its first part leaves."""
 
-_PASSED_ON = ("content-type", "content-disposition", "content-length", "awhile-notice")
-_ASKED = ("sort", "desc", "filters")
+_PASSED_ON = (
+    "accept-ranges", "awhile-notice", "cache-control", "content-disposition", "content-length",
+    "content-range", "content-type", "etag", "last-modified", "x-content-type-options",
+)  # fmt: skip
+_WANTED = ("if-range", "range")
+_ASKED = ("sort", "desc", "filters", "bom", "safe", "lines")
 
 
 class Files:
@@ -50,13 +55,23 @@ class Files:
             name: request.query_params[name] for name in _ASKED if name in request.query_params
         }
         wanted = self._http.build_request(
-            request.method, f"{self._beside}{run_id}.{kind}", params=asked
+            request.method,
+            f"{self._beside}{run_id}.{kind}",
+            params=asked,
+            headers={name: request.headers[name] for name in _WANTED if name in request.headers},
         )
+
+        async def sent() -> dict[str, Any]:
+            return {"answer": await self._http.send(wanted, stream=True)}
+
         try:
-            answer = await self._http.send(wanted, stream=True)
+            found = await while_connected(request, sent())
         except httpx2.TransportError:
             error = {"code": "not_sent", "message": "The server cannot be reached; try again."}
             return JSONResponse({"error": error}, 503)
+        if not found:  # whoever wanted it has left
+            return Response(status_code=503)
+        answer: httpx2.Response = found["answer"]
         headers = {name: answer.headers[name] for name in _PASSED_ON if name in answer.headers}
         return StreamingResponse(_parts(answer), answer.status_code, headers)
 
