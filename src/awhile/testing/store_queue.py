@@ -143,6 +143,22 @@ class QueuesFairly(StoreCase):
         assert await second.place(made[0].task_id) == 0
         assert {one.task_id for one in await take(second, 5)} == left
 
+    async def test_what_ran_before_and_is_not_for_a_caller_hides_nothing_that_is(
+        self, store: Store
+    ) -> None:
+        """Ours: what ran before is taken first, and here others have to take it."""
+        made = [
+            await store.create(task(worker="gone", until_ms=AT, max_attempts=2)) for _ in range(3)
+        ]
+        left = {one.task_id for one in made[:2]}
+
+        def fit(one: TaskRecord) -> bool:
+            return one.task_id not in left
+
+        taken = [*await take(store, fit=fit), *await take(store, fit=fit)]
+        assert [one.task_id for one in taken] == [made[2].task_id]
+        assert {one.task_id for one in await take(store, 5)} == left
+
     async def test_a_bound_of_running_tasks_counts_nothing_that_is_left_to_others(
         self, store: Store
     ) -> None:

@@ -106,6 +106,7 @@ class _Claim:
                 ended = self._end(found[1], found[2])
                 if self._limit:
                     ran = [stored(row) for row in (*found[3], *found[4])]
+                    self.wary = self.wary or not all(self._wanted.fits(one.record) for one in ran)
                     ran = [one for one in ran if self._wanted.may_have(one.record)]
                     ran.sort(key=lambda one: one.ordinal)
                     taken = ran[: self._limit]
