@@ -129,7 +129,7 @@ async def test_a_result_leaves_in_every_form_in_the_view_that_is_asked_for(
 async def test_a_file_can_be_had_in_parts_and_only_when_it_has_changed(
     tmp_path: Path, warehouse: Path
 ) -> None:
-    """Spec: RFC 9110, sections 13.1.5 and 14."""
+    """Ours, after RFC 9110, sections 13.1.5 and 14."""
     async with served(tmp_path, warehouse) as app:
         run_id = await app.run(ROWS.format(10))
         name = f"{run_id}.parquet"

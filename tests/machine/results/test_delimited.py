@@ -43,7 +43,7 @@ def awkward(tmp_path: Path) -> Path:
 
 
 def test_every_text_comes_back_as_it_was(awkward: Path) -> None:
-    """Spec: RFC 4180, section 2."""
+    """Ours, after RFC 4180, section 2."""
     read = list(csv.reader(io.StringIO(text_of(awkward), newline="")))
     assert read == [["v", "a,b", "n"], *([value, "", "9007199254740993"] for value in AWKWARD)]
     assert text_of(awkward).count("\r\n") == 1 + len(AWKWARD) + 1  # one of them is in a cell
