@@ -8,8 +8,10 @@ SELECT, whose tables are not the server's own.
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -143,7 +145,8 @@ def _check_words(text: str, tokens: Sequence[Token]) -> None:
 
 def _parsed(text: str, dialect: str) -> exp.Expr:
     try:
-        trees = [tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None]
+        with _without_warnings():
+            trees = [tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None]
     except ParseError as error:
         told = error.errors[0] if error.errors else {}
         found = str(told.get("highlight") or "")
@@ -157,9 +160,24 @@ def _parsed(text: str, dialect: str) -> exp.Expr:
         ) from None
     except RecursionError:
         raise QueryRefused("(", "it is nested too deeply; flatten it") from None
+    except Exception as error:  # noqa: BLE001 - of SQLGlot 30.30 also AttributeError, on odd texts
+        raise QueryError(
+            f"it cannot be read as {dialect} SQL, so it is not run ({type(error).__name__})"
+        ) from None
     if len(trees) != 1:
         raise QueryRefused(text.strip()[:20], _ONE_SELECT)
     return trees[0]
+
+
+@contextmanager
+def _without_warnings() -> Generator[None]:
+    """SQLGlot logs what it does not understand, with the text, which is nobody else's to read."""
+    log = logging.getLogger("sqlglot")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def _column_lists(tree: exp.Expr) -> Iterator[int]:
