@@ -19,6 +19,7 @@ from awhile.ask.translators.contract import QuestionBack, Sql
 from benchmarks.questions.evaluate import TRANSLATORS, Outcome, evaluate
 from benchmarks.questions.page import PAGE, table, written
 from benchmarks.questions.sets import ENGINES, GROUPS, Asked, sets
+from benchmarks.questions.speed import measured
 from checks.postgres import Cluster, binaries
 
 SCORES = ("right", "wrong", "asked back", "refused")
@@ -45,8 +46,12 @@ def main() -> None:
                     results.setdefault(name, []).append((one, outcomes))
                     _show(console, one, outcomes, asked.show)
     console.print(table(results))
+    speed = measured()
+    for line in speed:
+        console.print(": ".join(line[:2]), f"({line[3]}, target {line[2]})")
     if asked.page:
-        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
+        page = written(PAGE.read_text(encoding="utf-8"), results, speed)
+        PAGE.write_text(page, encoding="utf-8")
         console.print(f"written to {PAGE.relative_to(Path.cwd())}")
 
 

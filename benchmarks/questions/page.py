@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from benchmarks.questions.evaluate import Outcome
     from benchmarks.questions.sets import Asked
+    from benchmarks.questions.speed import Took
 
     Results = Mapping[str, Sequence[tuple[Asked, Sequence[Outcome]]]]
 
@@ -46,14 +47,17 @@ def table(results: Results) -> Table:
     return shown
 
 
-def written(page: str, results: Results) -> str:
-    """The page with its table made anew. Raises `ValueError` where it has no place for one."""
+def written(page: str, results: Results, speed: Sequence[Took]) -> str:
+    """The page with its tables made anew. Raises `ValueError` where it has no place for them."""
     before, found, rest = page.partition(_BEGIN)
     _, ended, after = rest.partition(_END)
     if not (found and ended):
         raise ValueError(f"the page needs a place for its table: {_BEGIN} … {_END}")
     rows = [HEAD, ["---"] * len(HEAD), *_lines(results)]
-    shown = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    taken = [("", "CPU time", "target", ""), ["---"] * 4, *speed]
+    shown = "\n\n".join(
+        "\n".join("| " + " | ".join(row) + " |" for row in each) for each in (rows, taken)
+    )
     return f"{before}{_BEGIN}\n\n{shown}\n\n{_END}{after}"
 
 

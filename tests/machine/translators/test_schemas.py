@@ -14,6 +14,7 @@ from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.translators.contract import QuestionBack, Refusal, Sql
 from awhile.ask.translators.examples import examples
 from benchmarks.questions.asked import DATA, read
+from benchmarks.questions.speed import schema as wide
 from tests.contract.translators.shop import card, shop
 
 TODAY = date(2026, 11, 5)
@@ -192,28 +193,20 @@ def test_a_question_takes_a_few_milliseconds() -> None:
     con.close()
     translator = BuiltInTranslator()
     took: list[float] = []
-    for each in read(DATA / "shop_development.yaml"):
-        start = time.perf_counter()
+    for each in read(DATA / "shop_development.yaml")[::5]:
+        start = time.process_time()
         translator.translate_now(each.ask, schema, TODAY)
-        took.append(time.perf_counter() - start)
+        took.append(time.process_time() - start)
     assert statistics.median(took) < 0.05
 
 
 def test_a_schema_of_two_hundred_tables_is_learnt_in_half_a_second() -> None:
-    tables = tuple(
-        Table(
-            f"thing{at}",
-            (number("id"), *(text(f"column_{at}_{each}", "red", "blue") for each in range(20))),
-            ("id",),
-            (ForeignKey(("id",), f"thing{at - 1}", ("id",)),) if at else (),
-        )
-        for at in range(200)
-    )
-    start = time.perf_counter()
-    found = BuiltInTranslator().translate_now("how many thing7 are there", Schema(tables), TODAY)
+    made = wide()
+    start = time.process_time()
+    found = BuiltInTranslator().translate_now("how many thing7 are there", made, TODAY)
     assert isinstance(found, Sql)
-    # Ten times the target: other work shares the machine, and a blow-up would be far above.
-    assert time.perf_counter() - start < 5
+    # Three times the target, for slower machines: a blow-up would be far above.
+    assert time.process_time() - start < 1.5
 
 
 @pytest.mark.parametrize("name", ["%", "€", " ", "金額", "сумма", "\u202e", "😀"])

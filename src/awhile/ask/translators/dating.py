@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Stuck, Undecided
-from awhile.ask.translators.names import column_words, full_name
+from awhile.ask.translators.names import column_words, date_words, full_name, past_forms
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
@@ -111,14 +111,18 @@ def _not_either(case: Case, subject: str, mark: Mark) -> None:
     said = draft.figures[0].mark if draft.figures else draft.target.mark if draft.target else mark
     choices: list[Choice] = []
     for date in case.figures.dates(subject):
-        verb = " ".join(column_words(date.column, date.table)[:1])
-        choices.append(
-            Choice(f"when they {verb}", case.reworded(said.text, f"{said.text} that {verb}"))
-        )
+        verbs = past_forms(date_words(date.column, date.table))
+        if verbs:
+            choices.append(
+                Choice(
+                    f"when they {verbs[0]}",
+                    case.reworded(said.text, f"{said.text} that {verbs[0]}"),
+                )
+            )
     if subject == trade.buyer:
-        choices.append(
-            Choice("when they ordered", case.reworded(said.text, f"{said.text} that ordered"))
-        )
+        one = case.figures.one(trade.header)
+        did = "that ordered" if one == "order" else f"with {one}s"
+        choices.append(Choice(f"those {did}", case.reworded(said.text, f"{said.text} {did}")))
     elif subject == trade.item:
         sold = f"different {said.text} that were sold"
         choices.append(Choice("when they were sold", case.reworded(said.text, sold)))

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import ColumnSense, ValueSense
-from awhile.ask.translators.names import column_words, date_words, hidden_words, table_words
+from awhile.ask.translators.names import (
+    column_words,
+    date_words,
+    hidden_words,
+    past_forms,
+    table_words,
+)
+from awhile.ask.translators.values import Values
 from awhile.ask.translators.words import distance_within, stem, tokenise
 
 if TYPE_CHECKING:
@@ -19,13 +26,11 @@ if TYPE_CHECKING:
 
     from awhile.ask.schema import NamedMeasure, Schema, Table, TableColumn
 
-__all__ = ["LONGEST", "Lexicon"]
+__all__ = ["Lexicon"]
 
 _T = TypeVar("_T")
 _Phrase = tuple[str, ...]
 
-LONGEST = 7
-"""The most words of one name or value."""
 _TIME_TAILS = ("at", "on", "date", "time", "timestamp", "day")
 _TIME_NOUNS = ("date", "day", "time")
 _ID_TAILS = ("id", "key", "code", "number", "no")
@@ -45,7 +50,7 @@ class Lexicon:
         self.schema = schema
         self.tables: dict[_Phrase, dict[str, None]] = {}
         self.columns: dict[_Phrase, dict[ColumnSense, None]] = {}
-        self.values: dict[_Phrase, dict[ValueSense, None]] = {}
+        self.values = Values()
         self.dates: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.date_verbs: dict[_Phrase, dict[ColumnSense, None]] = {}
         self.events: dict[str, str] = {}
@@ -79,14 +84,14 @@ class Lexicon:
     def spelled_like(self, word: str) -> list[str]:
         """Names, values and grammar words one or two letters away from `word`, nearest first."""
         limit = 1 if len(word) < 8 else 2
-        near: list[tuple[int, str]] = []
-        pools = (self.tables, self.columns, self.values, ENGLISH.grammar)
+        near = self.values.spelled_like(word, limit)
+        pools = (self.tables, self.columns, ENGLISH.grammar)
         for text in {" ".join(phrase) for pool in pools for phrase in pool}:
             if len(text) > 3:
                 found = distance_within(word, text, limit)
                 if found:
                     near.append((found, text))
-        near.sort()
+        near = sorted(set(near))
         return [text for distance, text in near if distance == near[0][0]][:4]
 
     @staticmethod
@@ -105,7 +110,7 @@ class Lexicon:
             _add(self._weak_tables, words[-1:], table.name)
             _add(self.table_parts, words[:1], table.name)
             _add(self.table_parts, words[-1:], table.name)
-        for ending in _past_forms("".join(words[-1:])):
+        for ending in past_forms(words[-1:]):
             self.events.setdefault(ending, table.name)
         self._add_columns(table)
 
@@ -123,12 +128,14 @@ class Lexicon:
                     _add(self.columns, phrase, sense)
 
     def _add_synonyms(self) -> None:
+        """Every phrase may be said with a synonym, unless that already means something."""
+        others: dict[str, list[str]] = {}
         for group in ENGLISH.synonyms:
-            for said in group:
-                for known in group - {said}:
-                    taken = self.tables.keys() | self.columns.keys()
-                    _say_also(self.tables, known, said, taken)
-                    _say_also(self.columns, known, said, taken)
+            for word in group:
+                others.setdefault(word, []).extend(sorted(group - {word}))
+        taken = self.tables.keys() | self.columns.keys()
+        _say_also(self.tables, others, taken)
+        _say_also(self.columns, others, taken)
 
     # Columns ----------------------------------------------------------------------------------
 
@@ -213,7 +220,7 @@ class Lexicon:
         _add(self.dates, event, sense)
         for noun in _TIME_NOUNS:
             _add(self.dates, (*event, noun), sense)
-        for past in ENGLISH.pasts.get("".join(event), _past_forms(event[0])):
+        for past in past_forms(event):
             _add(self.date_verbs, tuple(past.split()), sense)
 
     def _add_flag(self, column: TableColumn, sense: ColumnSense, words: _Phrase) -> None:
@@ -221,20 +228,16 @@ class Lexicon:
         said = words[1:] if words[:1] and words[0] in _FLAG_FIRST else words
         if column.kind == "boolean" or (column.kind == "integer" and said != words):
             value = ValueSense(sense.table, sense.column, "true", is_flag=True)
-            _add(self.values, said, value)
+            self.values.add(" ".join(said), value)
             if words[:1] == ("has",):
-                _add(self.values, ("have", *said), value)
-                _add(self.values, words, value)
+                self.values.add(" ".join(("have", *said)), value)
+                self.values.add(" ".join(words), value)
 
     def _add_values(self, column: TableColumn, sense: ColumnSense) -> None:
         for said, value in column.value_words:
-            _add(self.values, _phrase(said), ValueSense(sense.table, sense.column, value))
-        if column.kind != "text":
-            return
-        for value in column.sample_values:
-            found = tuple(token.stem for token in tokenise(value))
-            if 0 < len(found) <= LONGEST and any(w[0].isalpha() for w in found):
-                _add(self.values, found, ValueSense(sense.table, sense.column, value))
+            self.values.add(said, ValueSense(sense.table, sense.column, value))
+        if column.kind == "text":
+            self.values.add_all(sense.table, sense.column, column.sample_values)
 
 
 def _phrase(said: str) -> _Phrase:
@@ -247,24 +250,14 @@ def _add(pool: dict[_Phrase, dict[_T, None]], phrase: _Phrase, item: _T) -> None
 
 
 def _say_also(
-    pool: dict[_Phrase, dict[_T, None]], known: str, said: str, taken: set[_Phrase]
+    pool: dict[_Phrase, dict[_T, None]], others: dict[str, list[str]], taken: set[_Phrase]
 ) -> None:
-    """Every phrase with `known` may be said with `said`, unless that already means something."""
-    for phrase in [each for each in pool if known in each]:
-        other = tuple(said if word == known else word for word in phrase)
-        if other not in taken:
-            pool[other] = dict(pool[phrase])
-
-
-def _past_forms(word: str) -> tuple[str, ...]:
-    """The verbs a noun stands for: bookings -> booked, rentals -> rented, hire -> hired."""
-    for tail in ("ing", "ment", "al", "ation"):
-        if word.endswith(tail) and len(word) > len(tail) + 2:
-            root = word[: -len(tail)]
-            return (root + "ed", root + "d")
-    if word.endswith("ed"):
-        return (word,)
-    return (word + "ed", word + "d") if len(word) > 3 else ()
+    for phrase in list(pool):
+        for place, word in enumerate(phrase):
+            for said in others.get(word, ()):
+                other = (*phrase[:place], said, *phrase[place + 1 :])
+                if other not in taken:
+                    pool.setdefault(other, {}).update(pool[phrase])
 
 
 def _shortens(name: str, word: str) -> bool:

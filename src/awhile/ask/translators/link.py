@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.language import ENGLISH
-from awhile.ask.translators.lexicon import LONGEST
 from awhile.ask.translators.marks import (
     ColumnNoun,
     ColumnSense,
@@ -28,6 +27,7 @@ from awhile.ask.translators.marks import (
 )
 from awhile.ask.translators.names import column_words
 from awhile.ask.translators.periods import Period, find_period, period_beside, period_of_data
+from awhile.ask.translators.values import LONGEST
 from awhile.ask.translators.words import split_name, stem, tokenise
 
 if TYPE_CHECKING:
@@ -156,8 +156,9 @@ def _candidates(
     token = tokens[at]
     if token.quoted:
         exact = tuple(each.stem for each in tokenise(token.text))
-        if exact in lexicon.values:
-            yield at + 1, ValueNoun(tuple(lexicon.values[exact]))
+        senses = lexicon.values.get(exact) if exact else ()
+        if senses:
+            yield at + 1, ValueNoun(senses)
         return
     compare = _compare(tokens, at)
     priced = token.norm == "priced" or (
@@ -190,8 +191,9 @@ def _candidates(
         yield from _schema_words(known, norms, stems, end, lexicon)
         if known is not None:
             yield end, known
-        if stems in lexicon.values:
-            yield end, ValueNoun(tuple(lexicon.values[stems]))
+        values = lexicon.values.get(stems)
+        if values:
+            yield end, ValueNoun(values)
         turned = (*stems[2:], stems[0]) if stems[1:2] == ("of",) and stems[2:] else ()
         if turned in lexicon.columns and stems[2:] not in lexicon.tables:
             # "type of food" of `food_type`

@@ -23,6 +23,7 @@ __all__ = [
     "hidden_words",
     "is_label",
     "one_of",
+    "past_forms",
     "table_words",
 ]
 
@@ -75,6 +76,24 @@ def date_words(name: str, table: str = "") -> tuple[str, ...]:
         if rest != piece and len(rest) >= _SHORTEST_UNKNOWN:
             return _stems((rest,))
     return words
+
+
+def past_forms(event: tuple[str, ...]) -> tuple[str, ...]:
+    """The verbs a noun stands for, as they are said of the past: hire -> hired, send -> sent;
+    bookings -> booked, rentals -> rented."""
+    told = ENGLISH.pasts.get("".join(event))
+    if told or not event:
+        return told or ()
+    word = event[0]
+    for tail in ("ing", "ment", "al", "ation"):
+        if word.endswith(tail) and len(word) > len(tail) + 2:
+            root = word[: -len(tail)]
+            return (root + "ed", root + "d")
+    if word.endswith("ed"):
+        return (word,)
+    if len(word) <= _SHORTEST_UNKNOWN:
+        return ()
+    return (word + "d", word + "ed") if word.endswith("e") else (word + "ed", word + "d")
 
 
 def full_name(table: str, column: str) -> str:

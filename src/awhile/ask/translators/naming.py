@@ -273,8 +273,10 @@ class Naming(Figuring):
             self.place(self.summed(mark, "units"))
         elif self.functions and not isinstance(self.ahead(), TableNoun | ValueNoun | MeasureNoun):
             raise Stuck("I expected a name after it, not a value", self.functions[-1][0].text)
-        said = "is not" if self.negation else "is"
-        negated = self.negation is not None
+        # "agents who have no urgent tickets": the tickets are ruled out, and not their urgency.
+        of_rows = self.rules_out_rows()
+        negated = self.negation is not None and not of_rows
+        said = "is not" if negated else "is"
         self.note(mark, f"{ref.table}.{ref.column} {said} {sense.value!r}")
         if sense.is_flag:
             self.refuse_or()
@@ -283,7 +285,17 @@ class Naming(Figuring):
             self.among(mark, ref, sense.value, negated)
         if self.share and self.ahead() in (Word("preposition"), Word("part of")):
             draft.said[-1].how = "claim"  # "share of Toys in revenue"
-        self.negation = None
+        if not of_rows:
+            self.negation = None
+
+    def rules_out_rows(self) -> bool:
+        """Whether a negation is of rows that the asked ones may have many of, named ahead."""
+        target, following = self.draft.target, self.ahead()
+        if self.negation is None or self.negation.what != Word("without") or self.draft.figures:
+            return False
+        if target is None or not target.table or not isinstance(following, TableNoun):
+            return False
+        return following.table not in self.figures.joins.reach(target.table)
 
     def among(self, mark: Mark, ref: ColumnRef, value: str, negated: bool) -> None:
         draft = self.draft

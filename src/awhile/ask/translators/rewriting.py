@@ -51,6 +51,10 @@ def _joined(marks: Sequence[Mark]) -> list[Mark]:
     made: list[Mark] = []
     for mark in marks:
         before = made[-1] if made else None
+        as_column = before is not None and before.what == _OF and before.text.casefold() == "as"
+        if as_column and len(made) > 1 and isinstance(mark.what, ColumnNoun):
+            # "email as channel"
+            before = made[-2] if isinstance(made[-2].what, ValueNoun) else before
         if before and isinstance(mark.what, ColumnNoun) and isinstance(before.what, ValueNoun):
             shared = tuple(
                 value
@@ -61,7 +65,8 @@ def _joined(marks: Sequence[Mark]) -> list[Mark]:
                 )
             )
             if shared:
-                made[-1] = _merged(before, mark, ValueNoun(shared))
+                del made[made.index(before) :]
+                made.append(_merged(before, mark, ValueNoun(shared)))
                 continue
         of = before and before.what == _OF and before.text.casefold() == "of"
         column = len(made) > 1 and isinstance(made[-2].what, ColumnNoun)
