@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from pathlib import Path
 
@@ -40,6 +41,10 @@ async def test_results_are_swept_with_their_task_and_leave_nothing(
         labels.save(gone, Label(title="once"))
         assert [numbers.give("ada", run_id) for run_id in (gone, kept)] == [1, 2]
         results.draft(gone).write_bytes(b"left behind")
+        for run_id in (kept, secrets.token_hex(16)):
+            old = results.draft(run_id)
+            old.write_bytes(b"left behind, of a run that is over")
+            os.utime(old, (0, 0))
         await results.page(gone, 0, 1, View(Sort(0)))
         await (folder / "sales.parquet").write_bytes(b"somebody else's")
         await sweep_once(app.tasks, results, statements, labels, numbers)

@@ -48,14 +48,14 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
 
 
 def kept(storage: Storage, name: str, content: bytes) -> None:
-    draft = storage.draft(name)
+    draft = storage.drafts.new(name)
     draft.write_bytes(content)
     storage.keep(name, draft, lambda: None)
 
 
 def test_a_draft_is_nobody_elses_until_it_is_kept(storage: Storage) -> None:
     """Ours: a worker that was frozen removes its own draft, not the result of who took over."""
-    frozen, later = storage.draft("abc.parquet"), storage.draft("abc.parquet")
+    frozen, later = storage.drafts.new("abc.parquet"), storage.drafts.new("abc.parquet")
     assert frozen != later
     frozen.write_bytes(b"frozen")
     later.write_bytes(b"later")
@@ -96,7 +96,7 @@ def test_small_files_are_written_over_and_read_together(storage: Storage) -> Non
 
 def test_names_are_those_of_whole_files(storage: Storage) -> None:
     assert storage.names(".json") == []
-    storage.draft("c.json").write_bytes(b"left behind by a crash")
+    storage.drafts.new("c.json").write_bytes(b"left behind by a crash")
     storage.write("a.json", b"1")
     kept(storage, "b.parquet", b"2")
     assert storage.names(".json") == ["a.json"]
@@ -109,7 +109,7 @@ def test_a_keeping_that_is_stopped_keeps_nothing(storage: Storage) -> None:
     def stop() -> None:
         raise Enough
 
-    draft = storage.draft("abc.parquet")
+    draft = storage.drafts.new("abc.parquet")
     draft.write_bytes(b"x" * 1000)
     with pytest.raises(Enough):
         storage.keep("abc.parquet", draft, stop)
@@ -128,7 +128,7 @@ def test_an_upload_is_taken_back_in_its_midst(tmp_path: Path) -> None:
             raise Enough
 
     storage = _memory(tmp_path)
-    draft = storage.draft("abc.parquet")
+    draft = storage.drafts.new("abc.parquet")
     draft.write_bytes(b"x" * 1000)
     with pytest.raises(Enough):
         storage.keep("abc.parquet", draft, stop)
@@ -139,8 +139,8 @@ def test_deleting_deletes_what_a_crash_left_of_it(tmp_path: Path) -> None:
     storage = Folder(tmp_path)
     kept(storage, "abc.parquet", b"1")
     storage.write("abc.json", b"2")
-    storage.draft("abc.parquet").write_bytes(b"left behind")
-    storage.draft("abc.parquet").with_suffix(".parquet.part").write_bytes(b"left behind")
+    storage.drafts.new("abc.parquet").write_bytes(b"left behind")
+    storage.drafts.new("abc.parquet").with_suffix(".parquet.part").write_bytes(b"left behind")
     storage.delete("abc.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["abc.json"]
     storage.delete("abc.parquet")

@@ -55,6 +55,10 @@ async def sweep_once(
         if _RUN_ID.fullmatch(run_id) and await tasks.store.get(run_id) is None
     ]
 
+    async def is_over(run_id: str) -> bool:
+        record = await tasks.store.get(run_id)
+        return record is None or record.status.ended
+
     def forget() -> None:
         for run_id in gone:
             labels.delete(run_id)
@@ -63,4 +67,4 @@ async def sweep_once(
 
     await results.delete(gone)
     await anyio.to_thread.run_sync(forget)
-    await results.tidy()
+    await results.tidy(is_over)

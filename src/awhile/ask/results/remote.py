@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from awhile.ask.results.storage import Check, Found, Storage, delete_drafts, new_draft
+from awhile.ask.results.storage import Check, Drafts, Found, Storage
 from awhile.errors import SettingsError
 
 __all__ = ["Remote", "open_remote"]
@@ -43,14 +43,14 @@ class Remote:
     def __init__(self, files: Any, prefix: str, drafts: Path) -> None:
         self._files = files
         self._prefix = prefix
-        self._drafts = drafts
+        self._drafts = Drafts(drafts)
         protocol = files.protocol
         protocols = {protocol} if isinstance(protocol, str) else set(protocol)
         self._appears_whole = bool(protocols & _APPEAR_WHOLE)
 
-    def draft(self, name: str) -> Path:
-        self._drafts.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return new_draft(self._drafts, name)
+    @property
+    def drafts(self) -> Drafts:
+        return self._drafts
 
     def keep(self, name: str, draft: Path, check: Check) -> None:
         from fsspec.callbacks import Callback  # pyright: ignore[reportMissingTypeStubs]
@@ -136,7 +136,7 @@ class Remote:
         return [name for name in names if name.endswith(suffix)]
 
     def delete(self, name: str) -> None:
-        delete_drafts(self._drafts, name)
+        self._drafts.delete(name)
         with self._told():
             try:
                 self._files.rm_file(self._at(name))

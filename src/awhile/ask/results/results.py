@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -81,7 +81,7 @@ class Results:
         A run may be executed again while an earlier worker, frozen for a while, still believes it
         has it: that one must neither write nor remove what the later one wrote.
         """
-        return self._storage.draft(_name(run_id))
+        return self._storage.drafts.new(_name(run_id))
 
     async def keep(self, run_id: str, draft: Path) -> None:
         """Make a finished draft the result of the run: there whole, or not at all.
@@ -185,8 +185,15 @@ class Results:
         """Delete results and the copies made of them; nothing happens where there are none."""
         await anyio.to_thread.run_sync(self._delete, run_ids)
 
-    async def tidy(self) -> None:
-        """Delete what killed processes left behind, and copies that are too many."""
+    async def tidy(self, is_over: Callable[[str], Awaitable[bool]]) -> None:
+        """Delete what killed processes left behind, and copies that are too many.
+
+        `is_over` tells whether a run writes nothing any more.
+        """
+        drafts = self._storage.drafts
+        for name in await anyio.to_thread.run_sync(drafts.untouched, _SUFFIX):
+            if await is_over(name.removesuffix(_SUFFIX)):
+                await anyio.to_thread.run_sync(drafts.delete, name)
         await anyio.to_thread.run_sync(self._cache.trim)
 
     async def run_ids(self) -> list[str]:

@@ -7,7 +7,9 @@ ours. A name never shows a part of a file: it is there whole, or not at all.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +18,9 @@ from uuid import uuid4
 
 from awhile.errors import SettingsError
 
-__all__ = ["Check", "Folder", "Found", "Storage", "name_of", "open_storage"]
+__all__ = ["Check", "Drafts", "Folder", "Found", "Storage", "name_of", "open_storage"]
+
+_LEFT_SECONDS = 3600.0
 
 Check = Callable[[], None]
 """Called now and then by what takes long; raises when it is to stop."""
@@ -33,17 +37,48 @@ class Found:
     """Where it can be opened, if that is on this machine."""
 
 
+class Drafts:
+    """Files of this machine's that are on their way to be kept; hidden, in one folder.
+
+    The folder is made when the first is begun, and readable by this user only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def new(self, name: str) -> Path:
+        """A path that nobody else has, for what will be a file of that name."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        stem, dot, suffix = name.partition(".")
+        return self._folder / f".{stem}.{uuid4().hex}{dot}{suffix}"
+
+    def delete(self, name: str) -> None:
+        """Delete what there is of drafts for that name."""
+        stem, _, suffix = name.partition(".")
+        for left in (f".{stem}.*.{suffix}", f".{stem}.*.{suffix}.part"):
+            for path in self._folder.glob(left):
+                path.unlink(missing_ok=True)
+
+    def untouched(self, suffix: str) -> set[str]:
+        """The names with this suffix that have drafts to which nobody has written for an hour."""
+        long_ago = time.time() - _LEFT_SECONDS
+        found: set[str] = set()
+        for path in self._folder.glob(f".*{suffix}*"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < long_ago:
+                    found.add(f"{path.name[1:].partition('.')[0]}{suffix}")
+        return found
+
+
 class Storage(Protocol):
     """Files by name. Every method may block, and may be called from any thread.
 
     All but a missing file is an `OSError` with a sentence about the storage.
     """
 
-    def draft(self, name: str) -> Path:
-        """A new path on this machine for a file that is to be kept under this name.
-
-        Hidden, and beside the files themselves where they are on this machine.
-        """
+    @property
+    def drafts(self) -> Drafts:
+        """Beside the files themselves where those are on this machine."""
         ...
 
     def keep(self, name: str, draft: Path, check: Check) -> Path | None:
@@ -83,16 +118,18 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._drafts = Drafts(path)
 
-    def draft(self, name: str) -> Path:
-        return new_draft(self._made(), name)
+    @property
+    def drafts(self) -> Drafts:
+        return self._drafts
 
     def keep(self, name: str, draft: Path, check: Check) -> Path:
         check()
-        return draft.replace(self._made() / name)
+        return draft.replace(self._path / name)
 
     def write(self, name: str, content: bytes) -> None:
-        draft = self.draft(name)
+        draft = self._drafts.new(name)
         try:
             draft.write_bytes(content)
             draft.replace(self._path / name)  # atomic also where there is one
@@ -130,26 +167,8 @@ class Folder:
         return [name for name in found if name.endswith(suffix) and not name.startswith(".")]
 
     def delete(self, name: str) -> None:
-        delete_drafts(self._path, name)
+        self._drafts.delete(name)
         (self._path / name).unlink(missing_ok=True)
-
-    def _made(self) -> Path:
-        self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return self._path
-
-
-def new_draft(folder: Path, name: str) -> Path:
-    """A path that nobody else has, for what will be a file of that name."""
-    stem, dot, suffix = name.partition(".")
-    return folder / f".{stem}.{uuid4().hex}{dot}{suffix}"
-
-
-def delete_drafts(folder: Path, name: str) -> None:
-    """Delete what crashes left behind of drafts for that name."""
-    stem, _, suffix = name.partition(".")
-    for left in (f".{stem}.*.{suffix}", f".{stem}.*.{suffix}.part"):
-        for path in folder.glob(left):
-            path.unlink(missing_ok=True)
 
 
 def name_of(run_id: str, suffix: str) -> str:
