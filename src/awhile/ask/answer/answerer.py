@@ -232,12 +232,12 @@ class Answerer:
         """Run what a translator wrote; what a model wrote and the database does not take is
         written again, once."""
         try:
-            return await self._run(self._stated(asked, written, request), request, deadline)
+            return await self._run(await self._stated(asked, written, request), request, deadline)
         except EngineError as error:
             again = await self._corrected(written, asked, error, request, deadline)
             if again is None:
                 raise
-        return await self._run(self._stated(asked, again, request), request, deadline)
+        return await self._run(await self._stated(asked, again, request), request, deadline)
 
     async def _corrected(
         self, written: Sql, asked: _Asked, error: EngineError, request: Request, deadline: Deadline
@@ -291,7 +291,6 @@ class Answerer:
     ) -> Answered | CostBack | NotRun | _Changed:
         if over is not None:
             return await self._run_over(over, statement, request, deadline)
-        await self._save(request, statement)
         values = typed(statement.parameters)
         self._engine.check(statement.sql, values)
         estimate = await self._estimated(statement, values, request, deadline)
@@ -301,8 +300,9 @@ class Answerer:
             came_to = await self._decided(statement, estimate, request)
             if not isinstance(came_to, Statement):
                 return came_to
-            statement = came_to
-            await self._save(request, statement)
+            if came_to is not statement:
+                statement = came_to
+                await self._save(request, statement)
         with deadline.spent():
             result = await self._engine.run(
                 statement.sql,
@@ -418,10 +418,11 @@ class Answerer:
             return NotRun(f"the {what} was left as it was", statement.question, statement)
         return _Changed(said, decision)
 
-    def _stated(self, asked: _Asked, written: Sql, request: Request) -> Statement:
+    async def _stated(self, asked: _Asked, written: Sql, request: Request) -> Statement:
+        """What was written, saved before anything is done with it."""
         translator = self._translator
         known = isinstance(translator, Identified)
-        return self._dated(
+        statement = self._dated(
             Statement(
                 sql=written.sql,
                 question=asked.text,
@@ -439,6 +440,8 @@ class Answerer:
                 follows=request.follows,
             )
         )
+        await self._save(request, statement)
+        return statement
 
     def _dated(self, statement: Statement) -> Statement:
         can = self._engine.capabilities
