@@ -109,6 +109,12 @@ class Cluster:
             time.sleep(0.1)
         return self
 
+    @property
+    def pid(self) -> int | None:
+        """The postmaster's process, while it is there."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
     def kill(self) -> None:
         """End it as a crash would: SIGKILL of the postmaster, whose backends then end."""
         if self._process is not None:

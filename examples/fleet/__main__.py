@@ -2,7 +2,7 @@
 
 The store is what `AWHILE_STORE` names; else a PostgreSQL started for it, where its programs are;
 else a SQLite file in a folder of its own. Kill what you like: whatever ended is named, and the rest
-goes on.
+goes on. That PostgreSQL is started again, as whatever runs a real one does.
 """
 
 import os
@@ -14,28 +14,35 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 
 import anyio
+import anyio.to_thread
 
 from checks.postgres import Cluster, binaries
 
 MODULE = "examples.fleet.reports:mcp"
 REPLICAS, WORKERS = 2, 2
 
+AWAY_SECONDS = 3.0
+"""How long a PostgreSQL that was killed stays away."""
+
+LOOK_SECONDS = 0.2
+
 
 @contextmanager
-def store_url() -> Generator[str]:
-    """The URL of the store, for as long as it is there."""
+def store() -> Generator[tuple[str, Cluster | None]]:
+    """The URL of the store, for as long as it is there, and its PostgreSQL if it is of our own."""
     with ExitStack() as stack:
-        url = os.environ.get("AWHILE_STORE")
+        url, cluster = os.environ.get("AWHILE_STORE"), None
         if url:
             print("The store is the one that AWHILE_STORE names.", flush=True)
         elif binaries():
-            url = stack.enter_context(Cluster()).url()
+            cluster = stack.enter_context(Cluster())
+            url = cluster.url()
             print(f"The store is a PostgreSQL of its own, gone at the end: {url}", flush=True)
         else:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="awhile-fleet-"))
             url = f"sqlite:///{folder}/tasks.db"
             print(f"The store is a SQLite file of its own, gone at the end: {url}", flush=True)
-        yield url
+        yield url, cluster
 
 
 async def run(kind: str, name: str, store: str, *more: str) -> None:
@@ -62,6 +69,17 @@ async def run(kind: str, name: str, store: str, *more: str) -> None:
         print(f"{name} has ended ({ended}).", flush=True)
 
 
+async def start_again(cluster: Cluster) -> None:
+    """Say where PostgreSQL is, and start it again whenever it has ended."""
+    while True:
+        print(f"PostgreSQL, process {cluster.pid}", flush=True)
+        while cluster.pid is not None:  # noqa: ASYNC110 - it is not a child of the event loop
+            await anyio.sleep(LOOK_SECONDS)
+        print(f"PostgreSQL has ended, and is started again in {AWAY_SECONDS:g} s.", flush=True)
+        await anyio.sleep(AWAY_SECONDS)
+        await anyio.to_thread.run_sync(cluster.start)
+
+
 async def stop_on_signals(everything: anyio.CancelScope) -> None:
     """Ctrl-C, or SIGTERM, ends them all in order."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -74,13 +92,15 @@ async def stop_on_signals(everything: anyio.CancelScope) -> None:
 async def main() -> None:
     """Start them all and wait for Ctrl-C."""
     os.environ.setdefault("AWHILE_REQUEST_STATE_KEY", secrets.token_hex(32))
-    with store_url() as store:
+    with store() as (url, cluster):
         async with anyio.create_task_group() as fleet:
             fleet.start_soon(stop_on_signals, fleet.cancel_scope)
+            if cluster is not None:
+                fleet.start_soon(start_again, cluster)
             for number in range(1, REPLICAS + 1):
-                fleet.start_soon(run, "serve", f"Replica {number}", store, "--slots=0", "--port=0")
+                fleet.start_soon(run, "serve", f"Replica {number}", url, "--slots=0", "--port=0")
             for number in range(1, WORKERS + 1):
-                fleet.start_soon(run, "worker", f"Worker {number}", store, "--health-port=0")
+                fleet.start_soon(run, "worker", f"Worker {number}", url, "--health-port=0")
 
 
 if __name__ == "__main__":
