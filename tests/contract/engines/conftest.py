@@ -16,16 +16,12 @@ from tests.contract.engines.shops import SHOPS
 
 _ALWAYS = {
     "files": {
-        "test_a_cancel_at_any_moment_is_never_lost",
         "test_a_text_column_with_few_values_has_even_the_rare_one",
-        "test_a_view_is_described_without_counting_its_rows",
-        "test_closing_while_a_query_runs_is_told_to_whoever_waits",
         "test_d13_d14_no_bypass_runs_and_nothing_is_changed_by_trying",
         "test_d15_legitimate_reads_pass_and_run",
         "test_d3_a_cancelled_query_leaves_the_file_readable_and_unchanged",
         "test_d6_a_query_over_its_time_is_stopped_and_says_so",
         "test_d8_reading_stops_at_the_row_budget",
-        "test_dates_have_their_range",
         "test_every_question_gets_the_same_rows_from_every_engine",
         "test_keys_that_are_not_declared_are_inferred_and_say_so",
         "test_tables_columns_and_counts_are_there",
