@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from awhile.ask.schema import Table, TableColumn
+from awhile.ask.translators.marks import ValueSense
 from awhile.ask.translators.names import hidden_words
+from awhile.ask.translators.values import Values
 from awhile.ask.translators.words import distance_within, split_name, stem, tokenise
 
 
@@ -85,3 +87,29 @@ def test_run_together_names_are_taken_apart_into_known_words() -> None:
 def test_a_name_that_is_not_all_known_words_stays_whole() -> None:
     table = Table("t", (TableColumn("qtyzzz", "INTEGER"),))
     assert hidden_words(table) == {}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Germany",
+        "Joe’s Pizza",
+        "Joe's Pizza Place",
+        "5.5 inch pipes",
+        "1,000 Islands",
+        "x; DROP TABLE y",
+        "don't know",
+        "CX-5",
+        "(unknown)",
+        "E-Class 2",
+        "series A",
+        "Müller & Söhne",
+        "first line",
+        "A.B. Corp",
+    ],
+)
+def test_every_value_is_found_by_its_own_words(value: str) -> None:
+    values = Values()
+    values.add_all("t", "c", [value, "other thing"])
+    phrase = tuple(token.stem for token in tokenise(value))
+    assert values.get(phrase) == (ValueSense("t", "c", value),)

@@ -22,6 +22,8 @@ LONGEST = 7
 """The most words of one name or value."""
 _Phrase = tuple[str, ...]
 _BEGINNING = re.compile(r"[\W_]*([^\W_]+)(?:[\W_]+([^\W_]))?")
+_ODD = re.compile(r"['’&]|\d,\d|\dk\b")
+"""What is taken apart in a way of its own: "Joe's", "don't", "A & B", "1,000", "5k"."""
 _stem = lru_cache(65_536)(stem)
 
 
@@ -49,7 +51,9 @@ class Values:
 
     def get(self, phrase: Sequence[str]) -> tuple[ValueSense, ...]:
         """The columns with a value of exactly these words, given as stems."""
-        key = (phrase[0], phrase[1][:1] if len(phrase) > 1 else "")
+        key = _key_of(phrase)
+        if key is None:
+            return ()
         found = self._found.get(key)
         if found is None:
             found = self._found[key] = self._taken_apart(key)
@@ -81,9 +85,21 @@ class Values:
 
 
 def _key(said: str) -> tuple[str, str] | None:
-    """The stem of the first word, and the first letter of the second."""
+    """The stem of the first word and the first letter of the next; of a number its first digits."""
     found = _BEGINNING.match(said)
     if found is None:
         return None
-    first, second = found[1].casefold(), found[2]
-    return _stem(first), second.casefold() if second else ""
+    if _ODD.search(said):
+        return _key_of([token.stem for token in tokenise(said)])
+    first, second = found[1], found[2] or ""
+    return (first, "") if first[0].isdigit() else (_stem(first.casefold()), second.casefold())
+
+
+def _key_of(phrase: Sequence[str]) -> tuple[str, str] | None:
+    words = [word for word in phrase if word[:1].isalnum()]
+    found = _BEGINNING.match(words[0]) if words else None
+    if found is None:
+        return None
+    if found[1][0].isdigit():
+        return found[1], ""
+    return words[0], words[1][:1] if len(words) > 1 else ""
