@@ -1,32 +1,32 @@
-"""Questions of the work, put to whoever sits at the terminal: a choice by its number, or a text.
+"""Questions of the work, put to whoever sits at the terminal, one field after the other.
 
-Forms of MCP (2025-11-25 and 2026-07-28, ``client/elicitation``). An empty line takes what is there
-already, or says no where nothing is; pages to open and anything but forms are declined, which is
-said.
+An empty line takes what is there already, or says no where nothing is. Pages to open, and anything
+but forms, are declined, which is said.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, cast
 
-import anyio
 from rich.text import Text
 
+from awhile.cli.forms import Field, Misfit, fields_of, in_words, read
+from awhile.cli.keyboard import typed_line
 from awhile.cli.screen import err, say, visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 DECLINED: Mapping[str, Any] = {"action": "decline"}
 
+SURE = Field(
+    name="", title="Your answer", kind="yes_no", required=True,
+    options=((True, "yes"), (False, "no")),
+)  # fmt: skip
+"""For a question without a field: it is there to be agreed to."""
+
 LONGEST_NOW = 200
 """Characters of a text that is there already which are shown with the question."""
-
-
-def at_a_terminal() -> bool:
-    """Whether somebody sits here who can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 async def fill_in(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -36,85 +36,49 @@ async def fill_in(request: Mapping[str, Any]) -> Mapping[str, Any]:
         say("The work asks for something that cannot be answered in a terminal; declined.")
         return DECLINED
     err().print(Text(visible_lines(str(params.get("message") or "A question:")), style="bold"))
-    schema = cast("Mapping[str, Any]", params.get("requestedSchema") or {})
-    fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
-    required = cast("Sequence[str]", schema.get("required") or ())
+    fields = fields_of(cast("Mapping[str, Any]", params.get("requestedSchema") or {}))
+    if not fields:
+        return {"action": "accept", "content": {}} if await _filled(SURE) else DECLINED
     content: dict[str, Any] = {}
-    for name, field in fields.items():
-        value = await _filled(name, field)
+    for field in fields:
+        value = await _filled(field)
         if value is not None:
-            content[name] = value
-        elif name in required:
+            content[field.name] = value
+        elif field.required:
             return DECLINED
     return {"action": "accept", "content": content}
 
 
-async def _filled(name: str, field: Mapping[str, Any]) -> Any:
+async def _filled(field: Field) -> Any:
     """What somebody puts into one field; None where they leave it out."""
-    title = visible(str(field.get("title") or name))
-    choices = _choices(field)
-    if choices:
-        return await _chosen(title, choices, field.get("default"))
-    now = field.get("default")
-    hint = "Enter for none" if now is None else f"Enter for {_short(now)}"
-    while True:
-        said = await _line(f"{title} ({hint}): ")
-        if not said:
-            return now
-        value = _read(said, str(field.get("type")))
-        if value is not None:
-            return value
-        say(f"That is no {field.get('type')}.")
-
-
-async def _chosen(title: str, choices: Sequence[tuple[Any, str]], now: Any) -> Any:
-    for number, (_, label) in enumerate(choices, start=1):
+    if field.help:
+        err().print(Text(f"  {visible(field.help)}", style="dim"))
+    for number, (_, label) in enumerate(field.options, start=1):
         err().print(Text.assemble((f"  {number}  ", "bold"), visible(label)))
-    hint = "Enter for none" if now is None else f"Enter for {_short(now)}"
+    hints = [_choose(field)] if field.options else []
+    if field.default is not None:
+        hints.append(f"Enter for {_short(in_words(field, field.default))}")
+    else:
+        hints.append("Enter declines" if field.required else "Enter for none")
+    prompt = f"{visible(field.title)} ({', '.join(hints)}): "
     while True:
-        said = await _line(f"{title} (1 to {len(choices)}, {hint}): ")
+        said = await typed_line(prompt)
         if not said:
-            return now
-        if said.isascii() and said.isdecimal() and 1 <= int(said) <= len(choices):
-            return choices[int(said) - 1][0]
+            return field.default
+        try:
+            return read(field, said)
+        except Misfit as wanted:
+            say(f"It has to be {wanted}.")
 
 
-def _choices(field: Mapping[str, Any]) -> list[tuple[Any, str]]:
-    """The values that may be chosen, each with its label; none for a free field."""
-    if field.get("type") == "boolean":
-        return [(True, "yes"), (False, "no")]
-    titled = cast("list[Mapping[str, Any]]", field.get("oneOf") or [])
-    if titled:
-        return [(one.get("const"), str(one.get("title") or one.get("const"))) for one in titled]
-    values = cast("list[Any]", field.get("enum") or [])
-    names = cast("list[Any]", field.get("enumNames") or values)
-    return [(value, str(label)) for value, label in zip(values, names, strict=False)]
+def _choose(field: Field) -> str:
+    several = ", several with commas" if field.kind == "choices" else ""
+    return f"1 to {len(field.options)}{several}"
 
 
-def _read(said: str, kind: str) -> Any:
-    """A line as a field's type has it; None where it is none."""
-    try:
-        match kind:
-            case "integer":
-                return int(said)
-            case "number":
-                return float(said)
-            case _:
-                return said
-    except ValueError:
-        return None
-
-
-def _short(value: Any) -> str:
-    text = visible(" ".join(str(value).split()))
+def _short(value: str) -> str:
+    text = visible(" ".join(value.split()))
     return text if len(text) <= LONGEST_NOW else f"{text[:LONGEST_NOW]}…"
 
 
-async def _line(prompt: str) -> str:
-    """A line that is typed, without its end. Waiting for it can be cancelled."""
-    err().print(prompt, end="", soft_wrap=True)
-    await anyio.wait_readable(sys.stdin)
-    return sys.stdin.readline().strip()
-
-
-__all__ = ["at_a_terminal", "fill_in"]
+__all__ = ["fill_in"]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from awhile.cli.keyboard import quiet_controls
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
@@ -26,10 +28,11 @@ class Interrupts:
     async def listening(cls, *others: signal.Signals) -> AsyncGenerator[Interrupts]:
         """Take Ctrl-C over while the block runs, and other signals that mean the same here."""
         interrupts = cls()
-        async with anyio.create_task_group() as beside:
-            await beside.start(interrupts._listen, others)
-            yield interrupts
-            beside.cancel_scope.cancel()
+        with quiet_controls():
+            async with anyio.create_task_group() as beside:
+                await beside.start(interrupts._listen, others)
+                yield interrupts
+                beside.cancel_scope.cancel()
 
     async def wait(self, presses: int = 1) -> None:
         """Return once it was pressed that often in all."""

@@ -1,6 +1,12 @@
-"""Where the command line writes: answers to standard output, everything else to standard error."""
+"""Where the command line writes: answers to standard output, everything else to standard error.
+
+What others wrote (names, values, messages, errors) is made visible on its way (`awhile.visible`).
+"""
 
 from __future__ import annotations
+
+import json
+import sys
 
 from rich.console import Console
 from rich.text import Text
@@ -25,15 +31,21 @@ def err() -> Console:
     return _Screen(stderr=True, markup=False, highlight=False, emoji=False)
 
 
+def moves(screen: Console) -> bool:
+    """Whether a line can be written over there: a terminal, and not a dumb one."""
+    return screen.is_terminal and not screen.is_dumb_terminal
+
+
 def say(text: str, *, aside: bool = False) -> None:
     """A sentence about the work: folded to the terminal, or one line where there is none.
 
     Args:
-        text: what to say.
+        text: what to say; made visible.
         aside: whether it only accompanies what the terminal is otherwise shown.
     """
     screen = err()
-    screen.print(text, style="dim" if aside else None, soft_wrap=not screen.is_terminal)
+    line = Text(visible_lines(text), style="dim" if aside else "")
+    screen.print(line, soft_wrap=not screen.is_terminal)
 
 
 def complain(error: AwhileError) -> None:
@@ -48,4 +60,20 @@ def stopped() -> None:
     say("\nStopped." if err().is_terminal else "Stopped.")
 
 
-__all__ = ["complain", "err", "out", "say", "stopped", "visible", "visible_lines"]
+def as_json(value: object) -> str:
+    """JSON for standard output: letters as they are, and only ASCII where a terminal shows it, to
+    which some letters beyond mean something."""
+    return json.dumps(value, ensure_ascii=sys.stdout.isatty(), indent=2)
+
+
+__all__ = [
+    "as_json",
+    "complain",
+    "err",
+    "moves",
+    "out",
+    "say",
+    "stopped",
+    "visible",
+    "visible_lines",
+]

@@ -115,13 +115,17 @@ class Terminal:
         """All it wrote, without colours and movements."""
         return _ESCAPES.sub("", self._written).replace("\r", "")
 
-    def wait_for(self, words: str) -> None:
-        """Return once it has written these words."""
-        self._read_until(lambda: words in self.text, words)
+    def wait_for(self, words: str, *, times: int = 1) -> None:
+        """Return once it has written these words, that often in all."""
+        self._read_until(lambda: self.text.count(words) >= times, words)
 
     def press_ctrl_c(self) -> None:
         """Press Ctrl-C."""
         os.write(self._descriptor, b"\x03")
+
+    def press(self, keys: str) -> None:
+        """Press keys, without Enter."""
+        os.write(self._descriptor, keys.encode())
 
     def type(self, line: str) -> None:
         """Type a line, with Enter."""

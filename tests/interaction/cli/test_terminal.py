@@ -9,7 +9,7 @@ import signal
 
 from awhile.cli import ends
 from tests.interaction.cli.conftest import HEAVY
-from tests.interaction.cli.terminal import Place, wait_until
+from tests.interaction.cli.terminal import Place
 
 
 def runs(place: Place) -> list[dict[str, str]]:
@@ -17,27 +17,72 @@ def runs(place: Place) -> list[dict[str, str]]:
     return listed
 
 
-def test_ctrl_c_asks_to_stop_and_says_how_the_stop_is_known(served: Place) -> None:
-    """Ours."""
+WHAT_NOW = "(Ctrl-C leaves): "
+
+STOPPED = re.compile(
+    r"Stopped: confirmed (by the database )?after [\d.<]+ s(: the process running it has ended)?\."
+)
+
+
+def test_ctrl_c_offers_to_go_on_and_to_stop_and_says_how_the_stop_is_known(served: Place) -> None:
+    """Ours; a percentage is marked as the engine's estimate."""
     with served.at_a_terminal("ask", "--sql", HEAVY) as terminal:
-        terminal.wait_for("Running the query")
+        terminal.wait_for("% (the engine's estimate)")
         terminal.press_ctrl_c()
+        terminal.wait_for(WHAT_NOW)
+        terminal.press("w")
+        terminal.wait_for(f"{WHAT_NOW}go on waiting")
+        terminal.press_ctrl_c()
+        terminal.wait_for(WHAT_NOW, times=2)
+        terminal.press("s")
         assert terminal.wait() == ends.CANCELLED
         said = terminal.text
-    assert re.search(
-        r"Cancelled: (confirmed by the engine|its process ended) after \d+\.\d\d s\.", said
-    )
+    assert "^C" not in said
+    assert STOPPED.search(said)
     newest = runs(served)[0]
     assert newest["status"] == "cancelled"
     assert newest["stopped_how"] in ("engine_confirmed", "process_ended")
 
 
-def test_a_percentage_is_marked_as_the_engines_estimate(served: Place) -> None:
-    """Ours."""
+def test_what_keeps_running_is_come_back_to_and_stopped_from_elsewhere(served: Place) -> None:
+    """Ours: and a second Ctrl-C, where the first asks what to do, keeps it running, too."""
     with served.at_a_terminal("ask", "--sql", HEAVY) as terminal:
-        terminal.wait_for("% (the engine's estimate)")
+        terminal.wait_for("Running the query")
         terminal.press_ctrl_c()
-        terminal.wait()
+        terminal.wait_for(WHAT_NOW)
+        terminal.press("k")
+        assert terminal.wait() == ends.CANCELLED
+        said = terminal.text
+    assert re.search(r"What now\?\n  k  keep it running\n  s  stop it\n  w  go on", said)
+    assert "Left; it keeps running (id " in said
+    found = re.search(r"Come back with: awhile attach ([0-9a-f]{32})", said)
+    assert found
+    with served.at_a_terminal("attach", found[1][:8]) as terminal:
+        terminal.wait_for("Running the query")
+        terminal.press_ctrl_c()
+        terminal.wait_for(WHAT_NOW)
+        terminal.press_ctrl_c()
+        assert terminal.wait() == ends.CANCELLED
+        assert f"awhile attach {found[1]}" in terminal.text
+    done = served.run("cancel", found[1])
+    assert done.returncode == ends.RESULT
+    assert STOPPED.search(done.stderr)
+    with served.at_a_terminal("attach", found[1]) as terminal:
+        assert terminal.wait() == ends.CANCELLED
+        assert STOPPED.search(terminal.text)
+
+
+def test_what_ends_while_it_is_asked_what_to_do_is_not_waited_for(served: Place) -> None:
+    """Ours: stopped from elsewhere, here."""
+    with served.at_a_terminal("ask", "--sql", HEAVY) as terminal:
+        terminal.wait_for("Running the query")
+        terminal.press_ctrl_c()
+        terminal.wait_for(WHAT_NOW)
+        found = re.search(r"\(id ([0-9a-f]{32})\)", terminal.text)
+        assert found
+        assert served.run("cancel", found[1]).returncode == ends.RESULT
+        assert terminal.wait() == ends.CANCELLED
+        assert STOPPED.search(terminal.text)
 
 
 def test_a_second_ctrl_c_leaves_at_once_and_says_how_to_come_back(place: Place) -> None:
@@ -49,7 +94,9 @@ def test_a_second_ctrl_c_leaves_at_once_and_says_how_to_come_back(place: Place) 
             terminal.wait_for("Running the query")
             os.kill(server.pid, signal.SIGSTOP)
             terminal.press_ctrl_c()
-            terminal.wait_for("Asking the server to stop")
+            terminal.wait_for(WHAT_NOW)
+            terminal.press("s")
+            terminal.wait_for("sending your request to stop")
             terminal.press_ctrl_c()
             assert terminal.wait() == ends.CANCELLED
             said = terminal.text
@@ -59,7 +106,7 @@ def test_a_second_ctrl_c_leaves_at_once_and_says_how_to_come_back(place: Place) 
         assert found
         done = place.run("cancel", found[1])
         assert done.returncode == ends.RESULT, done.stderr
-        assert "Cancelled: " in done.stderr
+        assert "Stopped: " in done.stderr
 
 
 def test_ctrl_c_before_anything_was_asked_says_so(place: Place) -> None:
@@ -81,13 +128,15 @@ def test_a_run_whose_server_was_killed_goes_on_and_is_watched_on(place: Place) -
         with place.at_a_terminal("ask", "--sql", HEAVY) as terminal:
             terminal.wait_for("Running the query")
             server.kill()
-            terminal.wait_for("No answer from the server")
+            terminal.wait_for("Unreachable: it was running when last heard")
             port = url.removesuffix("/mcp").rpartition(":")[2]
             with place.started("serve", f"--port={port}", "--lease-seconds=1"):
-                wait_until(lambda: any(run["status"] == "working" for run in runs(place)), "again")
+                terminal.wait_for("Running again: 2nd attempt")
                 terminal.press_ctrl_c()
+                terminal.wait_for(WHAT_NOW)
+                terminal.press("s")
                 assert terminal.wait() == ends.CANCELLED
-                assert "Cancelled: " in terminal.text
+                assert "Stopped: " in terminal.text
 
 
 def test_a_table_fits_the_terminal(served: Place) -> None:
@@ -123,12 +172,18 @@ def test_a_question_that_comes_back_is_answered_by_a_number(served: Place) -> No
 
 
 def test_a_run_can_be_stopped_while_it_asks(served: Place) -> None:
-    """Ours: Ctrl-C means the same at a question as anywhere."""
+    """Ours: Ctrl-C means the same at a question as anywhere, and the question is put again."""
     with served.at_a_terminal("ask", "top 5 products") as terminal:
         terminal.wait_for("Your choice (1 to ")
         terminal.press_ctrl_c()
+        terminal.wait_for(WHAT_NOW)
+        terminal.press("\r")
+        terminal.wait_for("Your choice (1 to ", times=2)
+        terminal.press_ctrl_c()
+        terminal.wait_for(WHAT_NOW, times=2)
+        terminal.press("s")
         assert terminal.wait() == ends.CANCELLED
-        assert "Cancelled: " in terminal.text
+        assert "Stopped: " in terminal.text
 
 
 def test_a_question_that_comes_back_can_be_left(served: Place) -> None:

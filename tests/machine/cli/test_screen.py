@@ -10,10 +10,14 @@ import pytest
 from rich.console import Console
 
 from awhile.ask.cli import shown
-from awhile.cli.attend import Attended, seconds_words, stop_words
+from awhile.cli.attend import Attended, Manner, stop_words
 from awhile.cli.screen import visible
-from awhile.client import CancelOutcome, Now, State
-from awhile.tasks import StoppedHow
+from awhile.cli.words import QUERY, StopRequest
+from awhile.client import CancelOutcome, Known
+from awhile.tasks import Status, StoppedHow
+from awhile.wire.snapshot import Snapshot
+
+NOT_STOPPED_YET = CancelOutcome.NOT_STOPPED_YET
 
 
 def screen(width: int) -> Console:
@@ -124,7 +128,7 @@ def test_a_part_of_the_rows_is_never_called_the_whole() -> None:
     }
     shown.show_answer(answer, console)
     said = text_of(console)
-    assert "The first 1,000 rows of more" in said
+    assert "First 1,000 rows of more" in said
     assert "1 are shown here" in said
     assert "awhile attach abc --csv" in said
 
@@ -139,77 +143,96 @@ def test_an_error_is_marked_at_its_place_in_the_sql() -> None:
     assert lines[2].rstrip().index("^") == lines[1].index("orders")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.034, "0.03 s"),
-        (3.21, "3.2 s"),
-        (42.9, "42 s"),
-        (61, "1 min 01 s"),
-        (3_700, "1 h 01 min"),
-    ],
+ASKED_AT_MS = 1_000_000
+
+WORKING = Snapshot(
+    task_id="1f",
+    status=Status.WORKING,
+    created_at_ms=0,
+    last_updated_at_ms=0,
+    cancel_asked_at_ms=ASKED_AT_MS,
 )
-def test_durations_are_as_exact_as_they_are_worth(seconds: float, words: str) -> None:
-    """Ours."""
-    assert seconds_words(seconds) == words
+STOPPED = replace(WORKING, status=Status.CANCELLED)
+FINISHED = replace(WORKING, status=Status.COMPLETED, result={"content": []})
 
 
-NOW = Now(state=State.WORKING, words="Working", inputs={})
-ENDED = replace(NOW, state=State.CANCELLED, ended=True)
+def stopped(how: StoppedHow, after_ms: int = 0) -> Snapshot:
+    return replace(STOPPED, stopped_how=how, stopped_at_ms=ASKED_AT_MS + after_ms)
 
 
-def attended(now: Now, *, left: bool = False, **facts: Any) -> Attended:
-    return Attended(now=now, stop_asked=True, left=left, **facts)
+def attended(
+    task: Snapshot, *, left: bool = False, stop_asked: bool = True, **facts: Any
+) -> Attended:
+    return Attended(known=Known(task=task), stop_asked=stop_asked, left=left, **facts)
 
 
 @pytest.mark.parametrize(
     ("what", "words"),
     [
         (
-            attended(
-                replace(ENDED, how_stopped=StoppedHow.ENGINE_CONFIRMED, stopped_after_seconds=0.034)
-            ),
-            "Cancelled: confirmed by the engine after 0.03 s.",
+            attended(stopped(StoppedHow.ENGINE_CONFIRMED, 34)),
+            "Stopped: confirmed by the database after 0.03 s.",
+        ),
+        (attended(stopped(StoppedHow.NEVER_STARTED)), "Stopped: it had not started."),
+        (
+            attended(stopped(StoppedHow.WORKER_LOST)),
+            "Stopped: the process that ran it was already gone.",
+        ),
+        (attended(STOPPED), "Stopped: the server says so."),
+        (attended(FINISHED), "Finished anyway: result kept."),
+        (attended(replace(FINISHED, cancel_asked_at_ms=None)), "It had already finished."),
+        (
+            attended(replace(FINISHED, result={"isError": True})),
+            "Failed after you asked to stop.",
         ),
         (
-            attended(replace(ENDED, how_stopped=StoppedHow.NEVER_STARTED)),
-            "Cancelled: it had not started.",
+            attended(stopped(StoppedHow.NOT_STOPPED), left=True, outcome=NOT_STOPPED_YET),
+            "Not stopped yet: it could not be stopped and may still be having effects (id 1f).",
         ),
         (
-            attended(replace(ENDED, how_stopped=StoppedHow.WORKER_LOST)),
-            "Cancelled: the server that ran it is gone.",
-        ),
-        (attended(ENDED), "Cancelled: the server says that it has stopped."),
-        (
-            attended(replace(ENDED, state=State.FINISHED_ANYWAY)),
-            "It had already finished before it could be stopped.",
-        ),
-        (
-            attended(replace(ENDED, state=State.FAILED_AFTER_CANCEL)),
-            "It failed after you asked it to stop.",
-        ),
-        (
-            attended(NOW, left=True, outcome=CancelOutcome.NOT_STOPPED_YET),
-            "Not stopped yet; it may still be running (id 1f).",
-        ),
-        (
-            attended(NOW, left=True),
+            attended(WORKING, left=True),
             "Left without waiting for the stop to be confirmed; it may still run (id 1f).",
         ),
         (
-            attended(NOW, left=True, not_sent="no route"),
-            "Left; the request to stop did not get through, so it may run on (id 1f).",
+            attended(WORKING, left=True, request=StopRequest.NOT_SENT),
+            "Left; the request to stop was not sent, so the query is unaffected (id 1f).",
         ),
+        (
+            attended(WORKING, left=True, request=StopRequest.UNKNOWN),
+            "Left; it is not known whether the request to stop arrived (id 1f).",
+        ),
+        (
+            attended(replace(WORKING, cancel_asked_at_ms=None), left=True, stop_asked=False),
+            "Left; it keeps running (id 1f).",
+        ),
+        (attended(replace(FINISHED, cancel_asked_at_ms=None), stop_asked=False), None),
     ],
 )
 def test_what_came_of_a_stop_is_said_in_a_past_tense_only_with_proof(
-    what: Attended, words: str
+    what: Attended, words: str | None
 ) -> None:
     """Ours."""
-    assert stop_words(what, "1f") == words
+    assert stop_words(what, Manner(of=QUERY), "1f") == words
 
 
-def test_work_nobody_asked_to_stop_ends_without_such_words() -> None:
+def test_what_a_model_wrote_is_marked_before_everything_else() -> None:
+    """Ours: in the words of the reading, or, where it has none of them, in our own."""
+    told = "Unverified: the model tiny wrote this, so compare it with what you asked. Orders."
+    for reading, mark in ((told, told), ("Orders.", shown.UNVERIFIED), (None, shown.UNVERIFIED)):
+        console = screen(200)
+        answer: dict[str, Any] = {
+            "reading": reading,
+            "confidence": "unverified",
+            "columns": [],
+            "row_count": 0,
+        }
+        shown.show_answer(answer, console)
+        assert text_of(console).splitlines()[0].strip() == mark
+        assert shown.mark_of(answer) == mark
+    assert shown.mark_of({"reading": "Orders.", "confidence": "grounded"}) is None
+
+
+def test_a_result_is_called_by_the_name_it_is_kept_under() -> None:
     """Ours."""
-    finished = replace(NOW, state=State.FINISHED, ended=True)
-    assert stop_words(Attended(now=finished, stop_asked=False, left=False), "1f") is None
+    answer = {"row_count": 2, "elapsed_seconds": 0.1, "result_name": "result_3"}
+    assert shown.footer(answer, 2) == "2 rows in 0.10 s, kept as result_3."

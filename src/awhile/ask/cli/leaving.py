@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ import anyio
 import httpx2
 
 from awhile.ask.mcp_server.model import NOTICE
-from awhile.cli.screen import say
+from awhile.cli.screen import say, visible
 from awhile.errors import RemoteError, SettingsError, Unreachable
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class File:
     path: Path | None = None
 
 
-async def write_file(there: Reached, run_id: str, file: File) -> None:
+async def write_file(there: Reached, run_id: str, file: File, *, quiet: bool = False) -> None:
     """Every row, exactly. A path shows the whole file or, if anything fails, what was there before.
 
     Raises:
@@ -45,6 +46,9 @@ async def write_file(there: Reached, run_id: str, file: File) -> None:
         RemoteError: the server refused, or broke off.
     """
     if file.path is None:
+        if sys.stdout.isatty():
+            await _show_text(_parts(there, run_id, file.kind))
+            return
         async for part in _parts(there, run_id, file.kind):
             sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
@@ -63,7 +67,17 @@ async def write_file(there: Reached, run_id: str, file: File) -> None:
     finally:
         with anyio.CancelScope(shield=True):
             await draft.unlink(missing_ok=True)
-    say(f"All rows are in {str(file.path)!r}.", aside=True)
+    if not quiet:
+        say(f"All rows are in {str(file.path)!r}.", aside=True)
+
+
+async def _show_text(parts: AsyncGenerator[bytes]) -> None:
+    """At a terminal, what would drive it is written out; a pipe and a file get every byte."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    async for part in parts:
+        text = decoder.decode(part)
+        sys.stdout.write("\n".join(map(visible, text.split("\n"))))
+    sys.stdout.flush()
 
 
 async def _parts(there: Reached, run_id: str, kind: Kind) -> AsyncGenerator[bytes]:

@@ -46,6 +46,7 @@ async def reached(
     prefer: str | None = None,
     start: bool = True,
     answers_forms: bool = False,
+    quiet: bool = False,
 ) -> AsyncGenerator[Reached]:
     """A server that answers. One that had to be started ends with the block.
 
@@ -54,6 +55,7 @@ async def reached(
         prefer: a URL to try before those that are running here.
         start: whether to start a server if none answers.
         answers_forms: whether somebody is here who answers what the work asks.
+        quiet: whether not to say that a server is started.
 
     Raises:
         Unreachable: none answers.
@@ -85,7 +87,7 @@ async def reached(
                 "No server is running here, and only a server lists the runs it keeps. Start "
                 "one with `awhile app` or `awhile serve`, or name one with --url."
             )
-        if err().is_terminal:
+        if err().is_terminal and not quiet:
             say("No server is running here; starting one.", aside=True)
         child = ServerChild(effective, port=0)
         await stack.enter_async_context(child.running())
@@ -131,7 +133,7 @@ class Reached:
 
 @asynccontextmanager
 async def found(
-    effective: Effective, run_id: str, *, answers_forms: bool = False
+    effective: Effective, run_id: str, *, answers_forms: bool = False, quiet: bool = False
 ) -> AsyncGenerator[tuple[Reached, Handle]]:
     """A run by its id, or by a beginning that only one run has, at a server that answers.
 
@@ -140,7 +142,7 @@ async def found(
         the errors of `reached`.
     """
     last = await _last_seen_at(effective, run_id)
-    async with reached(effective, prefer=last, answers_forms=answers_forms) as there:
+    async with reached(effective, prefer=last, answers_forms=answers_forms, quiet=quiet) as there:
         whole = await _whole_id(there, run_id)
         yield there, await there.server.resume(whole)
 

@@ -15,10 +15,11 @@ from rich.text import Text
 
 from awhile.ask.cli.reach import found, reached
 from awhile.cli import ends
-from awhile.cli.attend import attend, seconds_words, stop_words
+from awhile.cli.attend import Manner, attend, stop_words
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.screen import out, say, visible
 from awhile.cli.settings import Effective, option, read_settings
+from awhile.cli.words import QUERY, duration, words_for
 from awhile.client import CancelOutcome, Known, Ledger, show
 from awhile.errors import Unreachable
 from awhile.tasks import Status, StoppedHow
@@ -67,8 +68,9 @@ async def _cancel(effective: Effective, run_id: str) -> int:
         Interrupts.listening() as interrupts,
         found(effective, run_id) as (_, handle),
     ):
-        attended = await attend(handle, interrupts, query=True, stop=True)
-        say(stop_words(attended, handle.id) or "")
+        manner = Manner(of=QUERY, stop=True)
+        attended = await attend(handle, interrupts, manner)
+        say(stop_words(attended, manner, handle.id) or "")
         if attended.left or attended.outcome is CancelOutcome.NOT_STOPPED_YET:
             return ends.NOT_STOPPED
         if attended.outcome is CancelOutcome.FINISHED_ANYWAY:
@@ -117,15 +119,16 @@ OUTCOME_WORDS: Mapping[Any, str] = {
 def _row(run: Mapping[str, Any]) -> tuple[Text, Text, Text, Text, Text]:
     seen_at = run.get("last_seen_at")
     at_ms = _ms(seen_at) if seen_at else time.time_ns() // 1_000_000
-    now = show(Known(task=_snapshot(run)), now_ms=at_ms)
-    words = OUTCOME_WORDS.get(run.get("outcome"), now.words)
+    known = Known(task=_snapshot(run))
+    now = show(known, now_ms=at_ms)
+    words = words_for(known, now_ms=at_ms, of=QUERY, outcome=run.get("outcome")).line
     if seen_at and not now.ended:
         words = f"{words} (as of {_when(seen_at)})"
     text = " ".join(str(run.get("question") or run.get("sql") or run.get("tool") or "").split())
     return (
         Text(str(run["run_id"])[:SHOWN_ID_LETTERS]),
         Text(_when(run["created_at"])),
-        Text(seconds_words(now.elapsed_seconds)),
+        Text(duration(now.elapsed_seconds)),
         Text(visible(words), style="" if now.ended else "bold"),
         Text(visible(text)),
     )

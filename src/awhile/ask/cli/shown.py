@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from awhile.ask.schema import TableColumn
-from awhile.cli.attend import counted, seconds_words
 from awhile.cli.screen import visible, visible_lines
+from awhile.cli.words import duration, rows_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,16 +29,38 @@ NULL = Text("NULL", style="dim italic")
 Row = list[str | None]
 
 
-def show_answer(answer: Mapping[str, Any], screen: Console) -> None:
-    """A result: its reading, its SQL, its first rows, and how many there are."""
+UNVERIFIED = "Unverified: a model wrote this SQL or changed it, so compare it with what you asked."
+"""Where the reading does not say so itself, in more words."""
+
+_MARK = "Unverified"
+
+
+def show_answer(answer: Mapping[str, Any], screen: Console, *, quiet: bool = False) -> None:
+    """A result: its reading, its SQL, its first rows, and how many there are; or the rows alone."""
+    columns: list[dict[str, str]] = answer.get("columns") or []
+    rows: list[Row] = answer.get("rows") or []
+    if quiet:
+        show_table(columns, rows, screen)
+        return
+    show_head(answer, screen)
+    show_table(columns, rows, screen)
+    screen.print(Text(footer(answer, len(rows)), style="dim"))
+
+
+def show_head(answer: Mapping[str, Any], screen: Console) -> None:
+    """What was computed: in words, and as SQL."""
     _show_reading(answer, screen)
     if answer.get("sql"):
         show_sql(str(answer["sql"]), screen)
         screen.print()
-    columns: list[dict[str, str]] = answer.get("columns") or []
-    rows: list[Row] = answer.get("rows") or []
-    show_table(columns, rows, screen)
-    screen.print(Text(_footer(answer, len(rows)), style="dim"))
+
+
+def mark_of(answer: Mapping[str, Any]) -> str | None:
+    """The sentences that say so where a model wrote the SQL; None where every word is explained."""
+    if answer.get("confidence") != "unverified":
+        return None
+    reading = str(answer.get("reading") or "")
+    return reading if reading.startswith(_MARK) else UNVERIFIED
 
 
 def show_sql(sql: str, screen: Console) -> None:
@@ -108,7 +130,7 @@ def show_table(columns: Sequence[Mapping[str, str]], rows: Sequence[Row], screen
     if not columns:
         return
     names = [visible(column["name"]) for column in columns]
-    numeric = [_is_number(column) for column in columns]
+    numeric = [is_number(column) for column in columns]
     cells = [[None if cell is None else visible(cell) for cell in row] for row in rows]
     widths = [
         max([cell_len(names[at]), *(cell_len(row[at] or "NULL") for row in cells)])
@@ -158,41 +180,66 @@ def _show_records(names: Sequence[str], cells: Sequence[Row], screen: Console) -
 
 
 def _show_reading(answer: Mapping[str, Any], screen: Console) -> None:
-    if not answer.get("reading"):
-        return
-    screen.print(Text(visible_lines(str(answer["reading"]))))
+    reading, mark = str(answer.get("reading") or ""), mark_of(answer)
+    if mark is not None:
+        # Marked by a word and by a colour, since it is what decides whether to believe the rest.
+        told = Text.assemble((_MARK, "bold yellow"), visible_lines(mark).removeprefix(_MARK))
+        screen.print(told)
+    if reading and reading != mark:
+        screen.print(Text(visible_lines(reading)))
     meanings: list[dict[str, str]] = answer.get("meanings") or []
     for one in meanings:
         words, meaning = visible(one["words"]), visible(one["meaning"])
         screen.print(Text(f"  {words!r}: {meaning}", style="dim"))
-    screen.print()
+    if reading or mark or meanings:
+        screen.print()
 
 
-def _footer(answer: Mapping[str, Any], shown: int) -> str:
+def footer(answer: Mapping[str, Any], shown: int) -> str:
+    """How many rows there are, what they are called, and where the others are."""
     total = int(answer.get("row_count") or 0)
-    rows = counted(total, "row")
+    rows = rows_in_words(total, truncated=bool(answer.get("truncated")))
     if answer.get("truncated"):
         limit = {"rows": "row", "bytes": "byte"}.get(str(answer.get("truncated_by")), "row or byte")
-        rows = f"The first {rows} of more, how many is not known (the {limit} budget cut the rest)"
+        rows += f", how many is not known (the {limit} budget cut the rest)"
     seconds = answer.get("elapsed_seconds")
-    took = f" in {seconds_words(float(seconds))}" if seconds is not None else ""
+    took = f" in {duration(float(seconds))}" if seconds is not None else ""
+    name = answer.get("result_name")
+    kept = f", kept as {visible(str(name))}" if name else ""
+    told = f"{rows}{took}{kept}"
     if shown < total:
-        run_id = answer.get("run_id")
-        return (
-            f"{rows}{took}; {shown:,} are shown here. All of them: "
-            f"awhile attach {run_id} --csv > rows.csv"
-        )
-    return f"{rows}{took}."
+        run_id = visible(str(answer.get("run_id")))
+        told += f"; {shown:,} are shown here. All of them: awhile attach {run_id} --csv > rows.csv"
+        return told + _asked_of(answer)
+    return f"{told}.{_asked_of(answer)}"
 
 
-def _is_number(column: Mapping[str, str]) -> bool:
+def _asked_of(answer: Mapping[str, Any]) -> str:
+    """What asking a model took, where one was asked."""
+    use: Mapping[str, Any] = answer.get("model_use") or {}
+    if not use:
+        return ""
+    tokens = int(use.get("input_tokens") or 0) + int(use.get("output_tokens") or 0)
+    price = use.get("price_usd")
+    cost = "" if price is None else f", ${float(price):.4f}"
+    took = duration(float(use.get("seconds") or 0))
+    return f"\n{visible(str(use.get('model')))} took {took} and {tokens:,} tokens{cost}."
+
+
+def is_number(column: Mapping[str, str]) -> bool:
+    """Whether a column is written flush right."""
     return TableColumn(column["name"], column.get("type", "")).kind in ("integer", "number")
 
 
 __all__ = [
+    "UNVERIFIED",
     "choices",
+    "footer",
+    "is_number",
+    "mark_of",
     "show_answer",
     "show_error",
+    "show_head",
     "show_question_back",
     "show_refusal",
     "show_sql",

@@ -1,0 +1,247 @@
+"""One request, from reaching a server to its answer."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+from rich.text import Text
+
+from awhile.ask.cli import shown
+from awhile.ask.cli.leaving import File, write_file
+from awhile.ask.cli.paging import show_or_page
+from awhile.ask.cli.reach import found, reached
+from awhile.ask.cli.rows import write_json
+from awhile.cli import ends
+from awhile.cli.answering import fill_in
+from awhile.cli.attend import Manner, attend, stop_words
+from awhile.cli.interrupts import Interrupts
+from awhile.cli.keyboard import at_a_terminal
+from awhile.cli.screen import as_json, err, say, visible_lines
+from awhile.cli.words import QUERY
+from awhile.client import CancelOutcome
+from awhile.client.display import result_text
+from awhile.errors import Cancelled, ToolFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from awhile.ask.cli.reach import Reached
+    from awhile.cli.attend import Attended
+    from awhile.cli.settings import Effective
+    from awhile.client import Handle
+
+Form = Literal["screen", "json"] | File
+"""How an answer is shown: to a person, to a program, or as a file of its rows."""
+
+Request = tuple[str, dict[str, Any]]
+"""A tool and its arguments."""
+
+Choices = list[dict[str, Any]]
+"""The ways to go on that an answer offers."""
+
+OWN_SERVER = "until you come back: the server started for it ends with this command"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Several statements: the arguments of ``run_script``."""
+
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """How to show what comes of a request."""
+
+    form: Form = "screen"
+    quiet: bool = False
+    """Whether to say nothing but the answer."""
+    may_page: bool = True
+    """Whether a long table may go through the pager."""
+
+
+class Asking:
+    """One request: asked, waited for, answered."""
+
+    def __init__(self, effective: Effective, how: How) -> None:
+        self._effective = effective
+        self._how = how
+        self._sent = False
+        self._handle: Handle | None = None
+        self._answers = at_a_terminal()
+
+    async def to_the_end(self, what: Request | Script | str) -> int | Choices:
+        """The exit code, or the choices of a question that came back."""
+        end: int | Choices = ends.CANCELLED
+        async with Interrupts.listening() as interrupts, anyio.create_task_group() as beside:
+            beside.start_soon(self._leave_early, interrupts, beside.cancel_scope)
+            if isinstance(what, str):
+                end = await self._come_back(what, interrupts)
+            elif isinstance(what, Script):
+                end = await self._script(what, interrupts)
+            else:
+                end = await self._ask(*what, interrupts)
+            beside.cancel_scope.cancel()
+        return end
+
+    async def _ask(
+        self, tool: str, arguments: Mapping[str, Any], interrupts: Interrupts
+    ) -> int | Choices:
+        async with reached(
+            self._effective, answers_forms=self._answers, quiet=self._how.quiet
+        ) as there:
+            if err().is_terminal and not there.own:
+                self._aside(f"Asking {there.database} at {there.url}")
+            # A key makes the call safe to repeat: it finds the run it has already started.
+            keyed = {**arguments, "request_key": secrets.token_hex(16)}
+            self._sent = True
+            self._handle = await there.server.start(tool, keyed)
+            return await self._wait(there, self._handle, interrupts, arguments)
+
+    async def _script(self, script: Script, interrupts: Interrupts) -> int:
+        """Wait for one statement after the other; the first without a table is the end."""
+        async with reached(
+            self._effective, answers_forms=self._answers, quiet=self._how.quiet
+        ) as there:
+            self._sent = True
+            keyed = {**script.arguments, "request_key": secrets.token_hex(16)}
+            runs: list[dict[str, Any]] = (await there.call("run_script", keyed))["runs"]
+            for run in runs:
+                number, run_id = int(run["number"]), str(run["run_id"])
+                self._aside(f"Statement {number} of {len(runs)} (run {run_id})")
+                self._handle = await there.server.resume(run_id)
+                end = await self._wait(there, self._handle, interrupts)
+                if end != ends.RESULT:
+                    rest = [one["number"] for one in runs[number:]]
+                    if rest:
+                        say(f"Not run: {_numbered(rest)}.")
+                    return end if isinstance(end, int) else ends.NOT_ANSWERED
+        return ends.RESULT
+
+    async def _come_back(self, run_id: str, interrupts: Interrupts) -> int | Choices:
+        async with found(
+            self._effective, run_id, answers_forms=self._answers, quiet=self._how.quiet
+        ) as (there, handle):
+            self._handle = handle
+            return await self._wait(there, handle, interrupts)
+
+    async def _leave_early(self, interrupts: Interrupts, everything: anyio.CancelScope) -> None:
+        """Ctrl-C before there is anything to stop."""
+        await interrupts.wait(1)
+        if self._handle is None and self._sent:
+            await interrupts.wait(2)
+        if self._handle is None:
+            asked = "It may have been asked: `awhile tasks` shows." if self._sent else "Not asked."
+            say(f"Left. {asked}")
+            everything.cancel()
+
+    async def _wait(
+        self,
+        there: Reached,
+        handle: Handle,
+        interrupts: Interrupts,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> int | Choices:
+        manner = Manner(
+            of=QUERY,
+            quiet=self._how.quiet,
+            answer=fill_in if self._answers else None,
+            kept=OWN_SERVER if there.own else None,
+        )
+        attended = await attend(handle, interrupts, manner)
+        if words := stop_words(attended, manner, handle.id):
+            say(words)
+        if attended.left:
+            return how_to_come_back(attended, handle, there)
+        answer: Mapping[str, Any]
+        failure: str | None = None
+        try:
+            answer = (await handle.result()).structured_content or {}
+        except ToolFailed as no:
+            answer = no.result.get("structuredContent") or {}
+            failure = result_text(no.result) or str(no)
+        except Cancelled:
+            if not attended.stop_asked:  # by somebody else
+                say(stop_words(replace(attended, stop_asked=True), manner, handle.id) or "")
+            return ends.CANCELLED
+        if handle.id is None and "run_id" in answer:
+            await there.keep(str(answer["run_id"]), handle, arguments or {})
+        return await self._show(there, answer, failure)
+
+    async def _show(
+        self, there: Reached, answer: Mapping[str, Any], failure: str | None
+    ) -> int | Choices:
+        end, form = _end_of(answer, failure), self._how.form
+        if form == "json":
+            if end == ends.RESULT:
+                await write_json(there, answer, sys.stdout)
+            else:
+                sys.stdout.write(as_json(dict(answer) or {"error": {"message": failure}}) + "\n")
+        elif end == ends.RESULT:
+            await self._show_rows(there, answer, form)
+        else:
+            _show_no_rows(answer, failure)
+            if answer.get("question_back") and form == "screen":
+                return shown.choices(answer["question_back"])
+        return end
+
+    async def _show_rows(self, there: Reached, answer: Mapping[str, Any], form: Form) -> None:
+        quiet = self._how.quiet
+        mark = shown.mark_of(answer)
+        if mark is not None and (quiet or isinstance(form, File)):
+            say(mark)  # where the reading is not shown
+        if isinstance(form, File):
+            await write_file(there, str(answer["run_id"]), form, quiet=quiet)
+        else:
+            await show_or_page(there, answer, quiet=quiet, may_page=self._how.may_page)
+
+    def _aside(self, text: str) -> None:
+        if not self._how.quiet:
+            say(text, aside=True)
+
+
+def _show_no_rows(answer: Mapping[str, Any], failure: str | None) -> None:
+    screen = err()
+    if refusal := answer.get("refusal"):
+        shown.show_refusal(refusal, screen)
+    elif back := answer.get("question_back"):
+        shown.show_question_back(back, screen)
+    elif answer.get("not_run"):
+        shown.show_not_run(answer, screen)
+    elif error := answer.get("error"):
+        shown.show_error(error, answer.get("sql"), screen)
+    else:
+        screen.print(Text(visible_lines(failure or "The server gave no answer."), style="red"))
+
+
+def _end_of(answer: Mapping[str, Any], failure: str | None) -> int:
+    if answer.get("refusal") or answer.get("question_back") or answer.get("not_run"):
+        return ends.NOT_ANSWERED
+    if failure is not None or answer.get("error") or answer.get("columns") is None:
+        return ends.FAILED
+    return ends.RESULT
+
+
+def _numbered(numbers: list[Any]) -> str:
+    """Which statements: "statement 3", "statements 3 to 5"."""
+    if len(numbers) == 1:
+        return f"statement {numbers[0]}"
+    return f"statements {numbers[0]} to {numbers[-1]}"
+
+
+def how_to_come_back(attended: Attended, handle: Handle, there: Reached) -> int:
+    """Say it, and return the exit code."""
+    if handle.id is not None:
+        say(f"Come back with: awhile attach {handle.id}")
+        if there.own:
+            say("The server started for it ends with this command; coming back runs it anew.")
+    if attended.outcome is CancelOutcome.NOT_STOPPED_YET:
+        return ends.NOT_STOPPED
+    return ends.CANCELLED
+
+
+__all__ = ["Asking", "Choices", "Form", "How", "Request", "Script"]
