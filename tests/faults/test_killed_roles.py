@@ -39,6 +39,17 @@ async def test_A10_kill_9_of_a_worker(tmp_path: Path, store_url: str) -> None:
         fleet.let_go("everything")
         stories = await fleet.honest(one, two)
     lost = [name for name in names if where[name] is killed]
+    told = [
+        line
+        for member in (one, two, *workers)
+        for line in member.log.read_text().splitlines()
+        if " was lost with a task of " in line
+    ]
+    assert len(told) == len(lost), "whoever notices says so, once for each"
+    for name in lost:
+        [line] = [each for each in told if stories[name].record.task_id in each]
+        assert f":{killed.process.pid}:" in line
+        assert name.startswith("unsafe") != ("takes it over for attempt 2 of" in line)
     for name in names:
         task = stories[name].answers[0]
         if name in lost and name.startswith("unsafe"):
