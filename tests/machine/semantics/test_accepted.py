@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from awhile.ask.results.storage import Folder
 from awhile.ask.schema import Example, Schema, Table, TableColumn
 from awhile.ask.semantics.accepted import AcceptedAnswers
 from awhile.ask.translators.builtin import BuiltInTranslator
@@ -43,41 +44,41 @@ def test_an_example_does_not_take_what_goes_on_from_another_question() -> None:
 
 
 def test_what_one_person_accepted_is_only_theirs(tmp_path: Path) -> None:
-    kept = AcceptedAnswers(tmp_path / "accepted")
+    kept = AcceptedAnswers(Folder(tmp_path / "accepted"))
     assert kept.find("revenue by country", owner="ann", today=TODAY) is None
     kept.accept("Revenue by country?", "SELECT 1", owner="ann", today=TODAY)
     found = kept.find("the revenue by country", owner="ann", today=TODAY)
     assert found is not None
     assert (found.sql, found.confidence) == ("SELECT 1", "accepted")
     assert kept.find("revenue by country", owner="bob", today=TODAY) is None
-    assert kept.find("revenue by country", owner=None, today=TODAY) is None
+    assert kept.find("revenue by country", owner="", today=TODAY) is None
     assert kept.forget("revenue by countries", owner="ann")
     assert not kept.forget("revenue by country", owner="ann")
 
 
 def test_an_accepted_answer_to_the_same_words_replaces_the_one_before(tmp_path: Path) -> None:
-    kept = AcceptedAnswers(tmp_path)
-    kept.accept("revenue", "SELECT 1", owner=None, today=TODAY)
-    kept.accept("revenue", "SELECT 2", owner=None, today=TODAY)
-    found = kept.find("revenue", owner=None, today=TODAY)
+    kept = AcceptedAnswers(Folder(tmp_path))
+    kept.accept("revenue", "SELECT 1", owner="", today=TODAY)
+    kept.accept("revenue", "SELECT 2", owner="", today=TODAY)
+    found = kept.find("revenue", owner="", today=TODAY)
     assert found is not None
     assert found.sql == "SELECT 2"
 
 
 def test_words_that_mean_other_dates_tomorrow_are_only_reused_today(tmp_path: Path) -> None:
     """Ours: "last month" was accepted in October; in November its SQL is of the wrong month."""
-    kept = AcceptedAnswers(tmp_path)
+    kept = AcceptedAnswers(Folder(tmp_path))
     for question in ("revenue last month", "revenue in 2025"):
-        kept.accept(question, "SELECT 1", owner=None, today=TODAY)
+        kept.accept(question, "SELECT 1", owner="", today=TODAY)
     later = date(2026, 12, 1)
-    assert kept.find("revenue last month", owner=None, today=TODAY) is not None
-    assert kept.find("revenue last month", owner=None, today=later) is None
-    assert kept.find("revenue in 2025", owner=None, today=later) is not None
+    assert kept.find("revenue last month", owner="", today=TODAY) is not None
+    assert kept.find("revenue last month", owner="", today=later) is None
+    assert kept.find("revenue in 2025", owner="", today=later) is not None
 
 
 def test_a_damaged_file_is_as_if_there_was_none(tmp_path: Path) -> None:
-    kept = AcceptedAnswers(tmp_path)
-    kept.accept("revenue", "SELECT 1", owner=None, today=TODAY)
-    for path in tmp_path.glob("*.json"):
+    kept = AcceptedAnswers(Folder(tmp_path))
+    kept.accept("revenue", "SELECT 1", owner="", today=TODAY)
+    for path in tmp_path.glob("*.accepted"):
         path.write_text("{")
-    assert kept.find("revenue", owner=None, today=TODAY) is None
+    assert kept.find("revenue", owner="", today=TODAY) is None

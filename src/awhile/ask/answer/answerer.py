@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from awhile.ask.engines.parameters import Scalar
     from awhile.ask.results.results import Results
+    from awhile.ask.semantics.accepted import AcceptedAnswers
     from awhile.ask.translators.contract import Translation, Translator, Turn
 
 RUN, NARROW, LEAVE = "Run it", "Narrow it", "Don't run it"
@@ -112,6 +113,7 @@ class Answerer:
         ask_above_cost: above which estimated cost, in the engine's own unit, a person is asked
             before a query runs; None: never. An engine without an estimate never asks.
         earlier: what runs SQL over earlier results; None: they are no tables.
+        accepted: the answers people accepted; None: there are none.
     """
 
     def __init__(
@@ -126,7 +128,9 @@ class Answerer:
         database_name: str = "",
         ask_above_cost: float | None = None,
         earlier: Earlier | None = None,
+        accepted: AcceptedAnswers | None = None,
     ) -> None:
+        self._accepted = accepted
         self._earlier = earlier
         self._engine = engine
         self._translator = translator
@@ -264,6 +268,10 @@ class Answerer:
         self, text: str, conversation: Sequence[Turn], principal: str | None
     ) -> Translation:
         schema = await self._engine.describe(principal=principal)
+        if self._accepted is not None and not conversation:
+            find = partial(self._accepted.find, text, owner=principal or "", today=self._today())
+            if known := await anyio.to_thread.run_sync(find):
+                return known
         return await self._translator.translate(text, schema, self._today(), conversation)
 
     async def _meant(

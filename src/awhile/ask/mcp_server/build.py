@@ -17,6 +17,7 @@ from awhile.ask.answer.statements import Statements
 from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.earlier.engine import EarlierResults
 from awhile.ask.mcp_server import model
+from awhile.ask.mcp_server.accepting import add_accepting
 from awhile.ask.mcp_server.asking import QUERY_TOOLS, add_asking
 from awhile.ask.mcp_server.cells import add_cells
 from awhile.ask.mcp_server.changing import add_changing
@@ -33,6 +34,7 @@ from awhile.ask.mcp_server.scripts import add_scripts
 from awhile.ask.mcp_server.sweeping import sweep
 from awhile.ask.results.names import ResultNames
 from awhile.ask.results.results import Results
+from awhile.ask.semantics.accepted import AcceptedAnswers
 from awhile.ask.translators.contract import Translator
 from awhile.server.tasks import Tasks
 from awhile.tasks.record import DEFAULT_KEEP_MS
@@ -94,6 +96,7 @@ def build_server(
     schemas = Schemas(engine, tasks)
     names = ResultNames(results.storage)
     earlier = EarlierResults(memory_limit_bytes=EARLIER_MEMORY_BYTES)
+    accepted = AcceptedAnswers(results.storage)
     answerer = Answerer(
         engine,
         translator,
@@ -104,6 +107,7 @@ def build_server(
         database_name=database_name,
         ask_above_cost=ask_above_cost,
         earlier=Earlier(earlier, names, results),
+        accepted=accepted,
     )
 
     @asynccontextmanager
@@ -159,6 +163,14 @@ def build_server(
         ask_above_cost=ask_above_cost,
     )
     add_explaining(mcp, tasks=tasks, tools=QUERY_TOOLS, statements=statements)
+    add_accepting(
+        mcp,
+        tasks=tasks,
+        tools=QUERY_TOOLS,
+        statements=statements,
+        accepted=accepted,
+        today=today,
+    )
 
     rows = Rows(results, QUERY_TOOLS)
     add_reading(mcp, tasks=tasks, rows=rows)

@@ -307,6 +307,14 @@ class ChangesModel(BaseModel):
     same: int
 
 
+class AcceptedModel(BaseModel):
+    """Whether the SQL of a run is now kept as the answer to its question."""
+
+    run_id: str
+    question: str
+    accepted: bool
+
+
 class DeletedModel(BaseModel):
     """A run that is gone, with its result."""
 

@@ -1,79 +1,76 @@
 """Answers that people accepted: the next time they ask the same, they get the same SQL.
 
-One small JSON file an answer, in one folder, so that replicas that share it see each other's. What
-a person accepted is only used for that person: a question can tell as much as its answer.
+One small file an answer, in the storage of the results, so that replicas see each other's. What a
+person accepted is only used for that person: a question can tell as much as its answer.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from awhile.ask.schema import Example
 from awhile.ask.translators.remembered import answered_before, depends_on_the_day, said
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from awhile.ask.results.storage import Storage
     from awhile.ask.translators.contract import Sql
 
 __all__ = ["Accepted", "AcceptedAnswers"]
 
+_SUFFIX = ".accepted"
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A question with the SQL that its owner accepted on a day; the owner None is the local one."""
+    """A question with the SQL that its owner accepted on a day."""
 
     question: str
     sql: str
-    owner: str | None
+    owner: str
     day: str
 
 
 class AcceptedAnswers:
-    """The accepted answers in one folder."""
+    """The accepted answers in one storage. Its methods may block."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
 
-    def accept(self, question: str, sql: str, *, owner: str | None, today: date) -> None:
+    def accept(self, question: str, sql: str, *, owner: str, today: date) -> None:
         """Keep an answer; one to the same words is replaced."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = self._path(question, owner)
-        draft = path.with_suffix(".tmp")
         kept = Accepted(question.strip(), sql, owner, today.isoformat())
-        draft.write_text(json.dumps(asdict(kept), ensure_ascii=False), encoding="utf-8")
-        os.replace(draft, path)  # noqa: PTH105 - atomic also where the target exists
+        content = json.dumps(asdict(kept), ensure_ascii=False).encode()
+        self._storage.write(_name(question, owner), content)
 
-    def forget(self, question: str, *, owner: str | None) -> bool:
+    def forget(self, question: str, *, owner: str) -> bool:
         """Forget the answer to these words; whether there was one."""
-        try:
-            self._path(question, owner).unlink()
-        except FileNotFoundError:
+        name = _name(question, owner)
+        if self._storage.find(name) is None:
             return False
+        self._storage.delete(name)
         return True
 
-    def find(self, question: str, *, owner: str | None, today: date) -> Sql | None:
+    def find(self, question: str, *, owner: str, today: date) -> Sql | None:
         """The accepted SQL for the same words of the same person.
 
         None also where the words mean other dates than on the day it was accepted: "last month"
         was another month then, and the SQL has its dates written out.
         """
+        name = _name(question, owner)
+        content = self._storage.read([name]).get(name)
         try:
-            fields: dict[str, Any] = json.loads(
-                self._path(question, owner).read_text(encoding="utf-8")
-            )
-            kept = Accepted(**fields)
-        except (FileNotFoundError, json.JSONDecodeError, TypeError):
+            kept = None if content is None else Accepted(**json.loads(content))
+        except (json.JSONDecodeError, UnicodeDecodeError, TypeError):
             return None
-        if kept.day != today.isoformat() and depends_on_the_day(question):
+        if kept is None or (kept.day != today.isoformat() and depends_on_the_day(question)):
             return None
         return answered_before(question, [Example(kept.question, kept.sql)])
 
-    def _path(self, question: str, owner: str | None) -> Path:
-        told = json.dumps([owner, said(question)])
-        return self._folder / f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.json"
+
+def _name(question: str, owner: str) -> str:
+    told = json.dumps([owner, said(question)])
+    return f"{hashlib.sha256(told.encode()).hexdigest()[:32]}{_SUFFIX}"
