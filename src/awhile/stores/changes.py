@@ -155,7 +155,8 @@ class Subscription:
         except BaseException:
             self._number, self._behind = after, True
             raise
-        self._pending.update((change.task_id, change.rev) for change in changes)
+        for change in changes:  # what was offered meanwhile may be newer than what was read
+            self._pending[change.task_id] = max(change.rev, self._pending.get(change.task_id, 0))
         if len(changes) == PENDING_LIMIT:
             self._number, self._behind = changes[-1].number, True
         elif changes:

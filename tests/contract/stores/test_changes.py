@@ -40,6 +40,13 @@ class Log:
         self.committed += new
         self.changes.publish(new)
 
+    def change(self, task_id: str) -> int:
+        """Commit and publish a change of a task; its ``rev``."""
+        rev = len(self.committed) + 1
+        self.committed.append(Change(task_id, rev, rev))
+        self.changes.publish(self.committed[-1:])
+        return rev
+
     @property
     def ids(self) -> list[str]:
         return [each.task_id for each in self.committed]
@@ -90,6 +97,28 @@ async def test_what_is_committed_while_it_reads_on_is_told_as_well(limit: int) -
     while got := await one.wait(0.01):
         told += got
     assert sorted(set(told)) == sorted(log.ids)
+
+
+async def test_what_is_read_late_takes_back_no_rev_that_was_told_meanwhile(limit: int) -> None:
+    """Ours: else a worker that has the older one already would not read what a stop changed."""
+    log = Log()
+    log.reading = anyio.Event()
+    one = log.changes.subscribe(None, 0)
+    log.commit(15)
+    told: dict[str, int] = {}
+
+    async def read() -> None:
+        told.update(await one.wait())
+
+    async with anyio.create_task_group() as readers:
+        readers.start_soon(read)
+        await log.reading.wait()
+        rev = log.change("t1")
+        await anyio.lowlevel.checkpoint()
+        log.go_on.set()
+    while got := await one.wait(0.01):
+        told.update(got)
+    assert told["t1"] == rev
 
 
 async def test_a_reader_cancelled_while_it_reads_on_loses_nothing(limit: int) -> None:
