@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -68,7 +69,9 @@ class MySQLServer:
     def __init__(self, address: Address) -> None:
         self._address = address
         self._link = self._connected()
-        self._killer: Link | None = None
+        self._second: Link | None = None
+        self._by_second = threading.Lock()
+        """One thread at a time: the one that interrupts, or the one that looks what came of it."""
         self._interrupted = False
         self._catalog: sa.Engine | None = None
         try:
@@ -150,36 +153,30 @@ class MySQLServer:
 
     def interrupt(self) -> None:
         self._interrupted = True
-        try:
-            if self._killer is None:
-                self._killer = self._connected()
-            _ask(self._killer, f"KILL QUERY {self._number}")
-        except (pymysql.Error, DatabaseNotOpened):
-            self._killer = None
+        with self._by_second, suppress(DatabaseNotOpened, pymysql.Error):
+            _ask(self._second_link(), f"KILL QUERY {self._number}")
 
     def stopped(self) -> bool:
         """Close the connection, and look in the process list until it has left that."""
         self._link.drop()
-        try:
-            link = self._connected()
-        except DatabaseNotOpened:
-            return False
-        try:
-            self._end(link, self.token)
-        except (QueryError, pymysql.Error):
-            return False
-        finally:
-            link.drop()
-        return True
+        with self._by_second, suppress(DatabaseNotOpened, QueryError, pymysql.Error):
+            self._end(self._second_link(), self.token)
+            return True
+        return False
 
     def end(self, token: object) -> None:
         with self._errors():
             self._end(self._link, token)
 
     def close(self) -> None:
-        for link in (self._link, self._killer):
+        for link in (self._link, self._second):
             if link is not None and link.open:
                 link.close()
+
+    def _second_link(self) -> Link:
+        if self._second is None or not self._second.open:
+            self._second = self._connected()
+        return self._second
 
     def _end(self, link: Link, token: object) -> None:
         match token:
