@@ -14,6 +14,7 @@ from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.errors import DatabaseNotOpened, EngineError, QueryRefused
 from awhile.ask.engines.sqlalchemy.engine import SQLAlchemyEngine
 from awhile.ask.results import page
+from awhile.ask.schema import ForeignKey
 from checks.mariadb import Server
 from tests.contract.engines.mariadb import Urls, asked, asking, new_database, running
 from tests.contract.engines.workers import workers
@@ -270,6 +271,43 @@ async def test_d10_d11_what_only_a_column_can_hold_has_an_exact_text(
     )
     assert page(path, 0, 1).rows == [wanted]
     assert [column.type for column in result.columns] == [kind for _, _, kind in columns.values()]
+
+
+async def test_the_card_has_keys_comments_kinds_and_tables_that_keep_their_history(
+    mariadb_server: Server,
+) -> None:
+    urls = new_database(mariadb_server)
+    asked(
+        urls.owner,
+        "CREATE TABLE shops (id int PRIMARY KEY COMMENT 'our number', kind enum('big','small'), "
+        "opened year, notes longtext) COMMENT 'Every shop'",
+        "CREATE TABLE prices (shop_id int, amount decimal(10,2) unsigned, size bigint(9) unsigned, "
+        "PRIMARY KEY (shop_id), FOREIGN KEY (shop_id) REFERENCES shops (id)) "
+        "WITH SYSTEM VERSIONING",
+        "INSERT INTO shops VALUES (1, 'big', 2020, 'x')",
+    )
+    engine = SQLAlchemyEngine(urls.reader)
+    await engine.open()
+    schema = await engine.describe()
+    await engine.close()
+    prices, shops = schema.tables
+    assert (prices.name, shops.name, shops.comment) == ("prices", "shops", "Every shop")
+    assert (shops.primary_key, shops.row_count) == (("id",), 1)
+    assert prices.foreign_keys == (ForeignKey(("shop_id",), "shops", ("id",)),)
+    kinds = {
+        column.name: (column.type, column.kind) for column in (*shops.columns, *prices.columns)
+    }
+    assert kinds == {
+        "id": ("INTEGER", "integer"),
+        "kind": ("ENUM('big','small')", "text"),
+        "opened": ("YEAR(4)", "integer"),
+        "notes": ("LONGTEXT", "text"),
+        "shop_id": ("INTEGER", "integer"),
+        "amount": ("DECIMAL(10,2) UNSIGNED", "number"),
+        "size": ("BIGINT UNSIGNED", "integer"),
+    }
+    assert shops.columns[0].comment == "our number"
+    assert shops.columns[1].sample_values == ("big",)
 
 
 async def test_a_table_that_somebody_holds_is_said_to_be_locked_after_a_while(
