@@ -19,6 +19,7 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
@@ -206,7 +207,8 @@ class Cluster:
 
     def _signal(self, number: signal.Signals) -> None:
         for each in self._all():
-            each.send_signal(number)
+            with suppress(psutil.NoSuchProcess):  # a backend that has ended meanwhile
+                each.send_signal(number)
 
     def _all(self) -> list[psutil.Process]:
         """The postmaster and every process of it."""
