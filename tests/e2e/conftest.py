@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from awhile.client import connect
+from tests.e2e.browsing import launched
 
 START_SECONDS = 180.0
 """The sample warehouse may have to be made first."""
@@ -137,21 +137,8 @@ def app(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -
 @pytest.fixture(scope="package")
 def browser() -> Generator[Browser]:
     """Chromium. Of the package's scope: Playwright's event loop must be gone before other tests."""
-    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
-    executable = next((path for path in found if path), None)
-    assert executable is not None, "no Chromium on the PATH; `make e2e` brings one"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=executable,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--no-first-run",
-            ],
-        )
+        browser = launched(playwright)
         yield browser
         browser.close()
 

@@ -155,19 +155,21 @@ class Follower:
             self._away = True
             for watch in self._watches.values():
                 watch.cancel()
-            await self._stop_what_was_left()
-            with anyio.move_on_after(LEFT_AGAIN_SECONDS):
+            async with anyio.create_task_group() as while_away:
+                while_away.start_soon(self._stop_what_was_left)
                 await self._presence.arrived()
-                self._away = False
-                self._list_whole()  # those that run are watched again
+                while_away.cancel_scope.cancel()
+            self._away = False
+            self._list_whole()  # those that run are watched again
 
     async def _stop_what_was_left(self) -> None:
-        left = [run for run in self._board.runs() if run.stop_when_left and run.live]
-        for run in left:
-            if run.cancel_asked_at is None:
-                log.info("Nobody looks any more: stopping run %r, as was asked for.", run.id)
-                with suppress(RemoteError, TimeoutError), anyio.fail_after(START_SECONDS):
-                    await self.ask_to_stop(run.id)
+        while True:
+            for run in self._board.runs():
+                if run.stop_when_left and run.live and run.cancel_asked_at is None:
+                    log.info("Nobody looks any more: stopping run %r, as was asked for.", run.id)
+                    with suppress(RemoteError, TimeoutError), anyio.fail_after(START_SECONDS):
+                        await self.ask_to_stop(run.id)
+            await anyio.sleep(LEFT_AGAIN_SECONDS)
 
     async def _list_for_ever(self) -> None:
         while True:
