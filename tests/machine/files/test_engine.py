@@ -8,10 +8,12 @@ import anyio
 import duckdb
 import pytest
 
-from awhile.ask.engines.contract import Budget
+from awhile.ask.engines.contract import Budget, Engine
+from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.errors import DatabaseNotOpened, EngineLost
 from awhile.ask.engines.files.engine import FilesEngine
 from awhile.ask.engines.open import name_of, open_engine
+from awhile.ask.engines.sqlite.engine import SQLiteEngine
 from awhile.ask.results import page
 from tests.contract.engines.workers import workers
 from tests.machine.files.test_workbooks import write
@@ -112,22 +114,22 @@ async def test_the_card_is_read_again_once_a_file_has_changed(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("names", "engine"),
     [
-        (["a.csv"], "files"),
-        (["folder"], "files"),
-        (["a.csv", "folder", "b.xlsx"], "files"),
-        (["missing.parquet"], "files"),
-        (["renamed.dat"], "files"),
-        (["missing.duckdb"], "DuckDB"),
-        (["missing.db"], "SQLite"),
+        (["a.csv"], FilesEngine),
+        (["folder"], FilesEngine),
+        (["a.csv", "folder", "b.xlsx"], FilesEngine),
+        (["missing.parquet"], FilesEngine),
+        (["renamed.dat"], FilesEngine),
+        (["missing.duckdb"], DuckDBEngine),
+        (["missing.db"], SQLiteEngine),
     ],
 )
 def test_an_engine_is_chosen_by_what_the_paths_are(
-    names: list[str], engine: str, tmp_path: Path
+    names: list[str], engine: type[Engine], tmp_path: Path
 ) -> None:
     (tmp_path / "folder").mkdir()
     duckdb.connect().sql("SELECT 1 AS x").to_parquet(str(tmp_path / "renamed.dat"))
     paths = [str(tmp_path / name) for name in names]
-    assert open_engine(paths).capabilities.name == engine
+    assert type(open_engine(paths)) is engine
 
 
 def test_a_database_among_data_files_is_refused(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class FilesEngine(DuckDBProcesses):
         release_after_seconds: float = 5.0,
     ) -> None:
         super().__init__(
-            "files",
+            "DuckDB",
             side_by_side=side_by_side,
             grace_seconds=grace_seconds,
             memory_limit_bytes=memory_limit_bytes,
