@@ -137,6 +137,11 @@ def test_a_database_among_data_files_is_refused(tmp_path: Path) -> None:
         open_engine([str(tmp_path / "a.csv"), "postgresql://me:secret@host/shop"])
 
 
+def test_a_question_without_quotes_is_seen_for_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseNotOpened, match="put a question of several words into quotes"):
+        open_engine([str(tmp_path / "by"), str(tmp_path / "country")])
+
+
 def test_several_files_are_called_by_the_first() -> None:
     assert name_of(["/data/sales.parquet"]) == "sales"
     assert name_of(["/data/sales.parquet", "b.csv", "c"]) == "sales and 2 more"

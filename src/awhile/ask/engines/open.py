@@ -65,6 +65,11 @@ def open_engine(
         )
     if len(asked) > 1:
         alone = next(each for each, kind in zip(asked, kinds, strict=True) if kind != _FILES)
+        if _scheme(alone) is None and not Path(alone).exists():
+            raise DatabaseNotOpened(
+                f"there is no file or folder {alone!r}; check the path, and put a question of "
+                "several words into quotes"
+            )
         raise DatabaseNotOpened(
             f"{without_password(alone)!r} is a database by itself, and only data files (Parquet, "
             "CSV, JSON, Excel) and folders of them can be asked together; leave the others out"
