@@ -114,8 +114,8 @@ class FilesSession(DuckDBSession):
         if location in self._card.sampled and troubles.is_of_types(told.message):
             self._look_at_all_of(self._card.entries[location].path)
             message += (
-                "; or ask again as it is: its types were found by its first rows, and the whole "
-                "file is looked at by then, so that the column becomes text"
+                "; or ask again as it is: so far its first rows alone were looked at, and by then "
+                "all of it is, so that such values have a place"
             )
         return QueryError(message)
 
