@@ -12,11 +12,10 @@ from sqlglot import exp
 
 from awhile.ask.answer.telling import for_a_model
 from awhile.ask.engines.errors import EngineLost, QueryError, QueryRefused
-from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
+from awhile.ask.schema import Example, ForeignKey, NamedMeasure, Schema, Table, TableColumn
 from awhile.ask.translators.models.asking import (
     AskedBack,
     Cannot,
-    Example,
     Wrote,
     nearest,
     reply_of,
@@ -172,6 +171,48 @@ def test_a_card_that_does_not_fit_names_what_it_leaves_out() -> None:
     assert len(card) < 400
     assert "further tables, not described here:" in card
     assert "towns" in card
+
+
+def test_a_card_tells_what_a_semantic_file_says_and_hides_what_only_joins_need() -> None:
+    tickets = Table(
+        "tkt",
+        (
+            TableColumn("id", "INTEGER"),
+            TableColumn("agent", "INTEGER", hidden=True),
+            TableColumn("crtd", "TIMESTAMP", hidden=True),
+            TableColumn("opened", "DATE"),
+            TableColumn("prty", "INTEGER", said=("priority",), value_words=(("urgent", "1"),)),
+        ),
+        ("id",),
+        (ForeignKey(("agent",), "staff", ("no",)),),
+        said=("ticket", "case"),
+        date="opened",
+    )
+    staff = Table(
+        "staff", (TableColumn("no", "INTEGER"), TableColumn("pay", "INTEGER")), hidden=True
+    )
+    late = NamedMeasure("lateness", "tkt", "prty * 2", "count_distinct", ("delay",), "In days.")
+    schema = Schema((staff, tickets), measures=(late,))
+
+    def card(**how: object) -> list[str]:
+        return card_of(schema, "delay of cases", **how).splitlines()  # type: ignore[arg-type]
+
+    assert card() == [
+        'TABLE tkt  -- called "ticket", "case"; its times are those of opened',
+        "  id INTEGER",
+        "  agent INTEGER  -- only for joins",
+        "  opened DATE",
+        '  prty INTEGER  -- called "priority"',
+        "  PRIMARY KEY (id)",
+        "  FOREIGN KEY (agent) REFERENCES staff (no)",
+        '  MEASURE lateness = count(DISTINCT prty * 2)  -- called "delay"; "In days."',
+        "",
+        "TABLE staff  -- only for joins",
+        "  no INTEGER",
+    ]
+    assert """  prty INTEGER  -- called "priority"; '1' is called "urgent\"""" in card(
+        may_show=["tkt.*"]
+    )
 
 
 def test_examples_are_those_with_the_most_words_in_common_and_the_nearest_comes_last() -> None:

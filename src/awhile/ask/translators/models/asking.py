@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from awhile.ask.schema import Example
     from awhile.ask.translators.contract import Turn
 
-__all__ = ["AskedBack", "Cannot", "Example", "Reply", "Wrote", "nearest", "reply_of", "request_of"]
+__all__ = ["AskedBack", "Cannot", "Reply", "Wrote", "nearest", "reply_of", "request_of"]
 
 MOST_TURNS = 4
 MOST_EXAMPLES = 3
@@ -53,14 +54,6 @@ CANNOT: what is missing
 {card}
 {mark}
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A question of this database, with SQL that somebody found right."""
-
-    question: str
-    sql: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 Source: ours. Names and comments are whatever somebody wrote into the database: they go out on one
 line each, with nothing hidden in them. Values of rows stay here unless their column is allowed.
+What a semantic file says is told, too; what it hides only as far as joins need it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from awhile.ask.translators.words import stem, tokenise
 from awhile.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from awhile.ask.schema import Schema, Table, TableColumn
+    from awhile.ask.schema import NamedMeasure, Schema, Table, TableColumn
 
 __all__ = ["card_of", "tables_for"]
 
@@ -27,6 +28,7 @@ LONGEST_CARD = 12_000
 _LONGEST_COMMENT = 200
 _MOST_VALUES = 8
 _LONGEST_VALUE = 60
+_ONLY_FOR_JOINS = "only for joins"
 _NAMED, _HELD = 3, 1
 """What a word of the question counts in a table's name, and in a column's."""
 
@@ -46,7 +48,7 @@ def card_of(
     left_out: list[str] = []
     room = longest
     for table in tables_for(schema, question):
-        text = _table(table, may_show)
+        text = _table(schema, table, may_show)
         if len(text) > room:
             left_out.append(visible(table.name))
             continue
@@ -60,7 +62,7 @@ def card_of(
 def tables_for(schema: Schema, question: str) -> Sequence[Table]:
     """All tables, those first that the question has words of, and next what links those."""
     words = {stem(token.text.casefold()) for token in tokenise(question)}
-    points = {table.name: _points(table, words) for table in schema.tables}
+    points = {table.name: _points(schema, table, words) for table in schema.tables}
     joins = Joins(schema)
     found = [name for name, count in points.items() if count]
     nearness = {
@@ -70,17 +72,35 @@ def tables_for(schema: Schema, question: str) -> Sequence[Table]:
     return sorted(schema.tables, key=lambda one: (-points[one.name], nearness[one.name], one.name))
 
 
-def _points(table: Table, words: Collection[str]) -> int:
-    named = sum(_NAMED for word in table_words(table.name) if word in words)
+def _points(schema: Schema, table: Table, words: Collection[str]) -> int:
+    names = {*table_words(table.name), *_said(table.said)}
     held = {word for column in table.columns for word in column_words(column.name, table.name)}
-    return named + sum(_HELD for word in held if word in words)
+    held |= _said(name for column in table.columns for name in column.said)
+    held |= _said(
+        name for one in schema.measures if one.table == table.name for name in (one.name, *one.said)
+    )
+    return sum(_NAMED for word in names if word in words) + sum(
+        _HELD for word in held if word in words
+    )
 
 
-def _table(table: Table, may_show: Collection[str]) -> str:
+def _said(names: Iterable[str]) -> set[str]:
+    return {stem(token.text.casefold()) for name in names for token in tokenise(name)}
+
+
+def _table(schema: Schema, table: Table, may_show: Collection[str]) -> str:
     about = [f"{table.row_count:,} rows"] if table.row_count is not None else []
+    about += _names(table.said)
+    about += [_ONLY_FOR_JOINS] if table.hidden else []
     about += [_comment(table.comment)] if table.comment else []
+    about += [f"its times are those of {visible(table.date)}"] if table.date else []
+    keys = _keys(schema, table)
     lines = [f"TABLE {visible(table.name)}{_aside(about)}"]
-    lines += [_column(table, column, may_show) for column in table.columns]
+    lines += [
+        _column(table, column, may_show)
+        for column in table.columns
+        if column.name in keys or not (table.hidden or column.hidden)
+    ]
     if table.primary_key:
         lines.append(f"  PRIMARY KEY ({', '.join(map(visible, table.primary_key))})")
     for key in table.foreign_keys:
@@ -88,11 +108,31 @@ def _table(table: Table, may_show: Collection[str]) -> str:
             ", ".join(map(visible, one)) for one in (key.columns, key.referenced_columns)
         )
         lines.append(f"  FOREIGN KEY ({here}) REFERENCES {visible(key.table)} ({there})")
+    lines += [_measure(one) for one in schema.measures if one.table == table.name]
     return "\n".join(lines) + "\n"
 
 
+def _keys(schema: Schema, table: Table) -> set[str]:
+    """The columns of the table that joins need."""
+    pointing = (key for one in schema.tables for key in one.foreign_keys if key.table == table.name)
+    own = {column for key in table.foreign_keys for column in key.columns}
+    return own.union(table.primary_key, *(key.referenced_columns for key in pointing))
+
+
+def _measure(measure: NamedMeasure) -> str:
+    sql = measure.sql
+    if measure.function == "count_distinct":
+        sql = f"count(DISTINCT {sql})"
+    elif measure.function:
+        sql = f"{measure.function}({sql})"
+    about = [*_names(measure.said), *([_comment(measure.comment)] if measure.comment else [])]
+    return f"  MEASURE {visible(measure.name)} = {visible(sql)}{_aside(about)}"
+
+
 def _column(table: Table, column: TableColumn, may_show: Collection[str]) -> str:
-    about = [_comment(column.comment)] if column.comment else []
+    about = _names(column.said)
+    about += [_ONLY_FOR_JOINS] if column.hidden and not table.hidden else []
+    about += [_comment(column.comment)] if column.comment else []
     name = f"{table.name}.{column.name}".casefold()
     if any(fnmatchcase(name, pattern.casefold()) for pattern in may_show):
         if column.minimum is not None and column.maximum is not None:
@@ -101,7 +141,15 @@ def _column(table: Table, column: TableColumn, may_show: Collection[str]) -> str
             values = ", ".join(map(_value, column.sample_values[:_MOST_VALUES]))
             whole = column.distinct_count is not None and column.distinct_count <= _MOST_VALUES
             about.append(f"{'its values' if whole else 'such as'} {values}")
+        about += [
+            f"{_value(value)} is called {_comment(name)}"
+            for name, value in column.value_words[:_MOST_VALUES]
+        ]
     return f"  {visible(column.name)} {visible(column.type)}{_aside(about)}"
+
+
+def _names(said: Sequence[str]) -> list[str]:
+    return [f"called {', '.join(map(_comment, said))}"] if said else []
 
 
 def _aside(about: Sequence[str]) -> str:

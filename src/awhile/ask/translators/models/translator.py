@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage, ModelResponse
 
-    from awhile.ask.schema import Schema
+    from awhile.ask.schema import Example, Schema
     from awhile.ask.translators.contract import Translation, Turn
-    from awhile.ask.translators.models.asking import Example, Said
+    from awhile.ask.translators.models.asking import Said
     from awhile.ask.translators.models.providers import Chosen
 
 __all__ = ["ModelTranslator"]
@@ -52,7 +52,8 @@ class ModelTranslator:
 
     Args:
         chosen: the model.
-        examples: questions of this database with SQL that somebody found right.
+        examples: questions of this database with SQL that somebody found right, besides those of
+            its semantic file.
         may_show: patterns of columns whose values the model may be told (`customers.country`);
             of others it learns names, types and comments only.
         seconds: how long one answer may take.
@@ -133,7 +134,7 @@ class ModelTranslator:
             dialect=schema.dialect,
             today=today,
             conversation=conversation,
-            examples=nearest(question, self._examples),
+            examples=nearest(question, [*self._examples, *schema.examples]),
         )
 
     async def _answered(
