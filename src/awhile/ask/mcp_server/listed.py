@@ -75,6 +75,8 @@ def listed(
         title=label.title,
         pinned=label.pinned,
         stop_when_left=label.stop_when_left,
+        follows=said.get("follows"),
+        unobserved_seconds=(None if record.unobserved_ms is None else record.unobserved_ms / 1000),
         rev=record.rev,
     )
 

@@ -418,6 +418,9 @@ class RunModel(BaseModel):
         default=None, description="The values of the SQL's :names, where it has any."
     )
     reading: Sentence | None
+    follows: str | None = Field(
+        default=None, description="The run whose question this one goes on from."
+    )
     status: str
     outcome: Outcome | None = Field(description="What a completed run came to.")
     status_message: Lines | None
@@ -436,6 +439,9 @@ class RunModel(BaseModel):
     pinned: bool = False
     stop_when_left: bool = Field(
         default=False, description="Whether it is stopped once whoever watched it has left."
+    )
+    unobserved_seconds: float | None = Field(
+        default=None, description="How long it goes on while nobody looks; null: to its end."
     )
     rev: int
 
