@@ -208,6 +208,19 @@ def test_a_database_that_was_chosen_is_the_one_that_is_asked(served: Place) -> N
     assert "there is no file" in done.stderr
 
 
+def test_files_behind_the_question_are_the_tables_that_are_asked(place: Place) -> None:
+    """Ours: their names reach the server that is started for it, and none is written."""
+    orders, folder = place.folder / "my orders.csv", place.folder / "more"
+    folder.mkdir()
+    orders.write_text("order_id,customer_id\n1,1\n2,1\n")
+    (folder / "customers.json").write_text('[{"customer_id": 1, "name": "Ann"}]')
+    sql = "SELECT name, count(*) FROM my_orders JOIN customers USING (customer_id) GROUP BY name"
+    done = place.run("ask", "--sql", sql, str(orders), str(folder), "--csv")
+    assert done.returncode == ends.RESULT, done.stderr
+    assert done.stdout.splitlines()[1:] == ["Ann,2"]
+    assert orders.read_text() == "order_id,customer_id\n1,1\n2,1\n"
+
+
 def test_a_server_of_something_else_is_named_with_its_tools(served: Place, other: str) -> None:
     """Ours."""
     done = served.run("ask", "how many products?", "--url", other)
