@@ -2,8 +2,8 @@
 # Each target ends with a one-line tally.
 
 PYTEST := .venv/bin/python -m pytest -q
-# Most tests wait for processes and clocks; as many at once as the smallest machine has cores.
-SIDE_BY_SIDE := -n 2 --dist loadgroup
+# Most tests wait for processes and clocks, so there are more at once than the two cores of CI.
+SIDE_BY_SIDE := -n 3 --dist loadgroup
 export PYTHON
 
 .PHONY: app fleet test check e2e faults soak conformance peers bench eval wire page constraints clean
