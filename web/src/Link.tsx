@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 
+import type { Note } from './path.ts'
 import { go } from './path.ts'
 
 /** A link within the page; opening it in a new tab stays the browser's business. */
@@ -7,6 +8,8 @@ export function Link(props: {
   to: string
   className?: string
   current?: boolean
+  /** What the page is told that it leads to. */
+  note?: Note
   children: ReactNode
 }): ReactNode {
   return (
@@ -17,7 +20,7 @@ export function Link(props: {
       onClick={(event) => {
         if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
         event.preventDefault()
-        go(props.to)
+        go(props.to, props.note ?? null)
       }}
     >
       {props.children}

@@ -43,7 +43,8 @@ function post<T>(path: string, body: object, signal: AbortSignal | null = null):
   })
 }
 
-export type Asked = { question: string } | { sql: string; parameters: Parameters }
+/** What is asked; a question may go on from that of another run, `follows`. */
+export type Asked = { question: string; follows?: string } | { sql: string; parameters: Parameters }
 
 export interface Started {
   run: Run
@@ -70,6 +71,16 @@ export function startRun(what: Asked, requestKey: string, options: StartOptions 
 /** Resolves once the server has taken the request to stop; whether it stopped is told by the run. */
 export function stopRun(id: string): Promise<{ run: Run }> {
   return post(`/api/runs/${encodeURIComponent(id)}/cancel`, {})
+}
+
+/** Starts several statements, each as a run of its own, one after the other. */
+export function startScript(sql: string, parameters: Parameters, requestKey: string): Promise<{ runs: string[] }> {
+  return post('/api/scripts', { sql, parameters, request_key: requestKey })
+}
+
+/** Keeps a run's SQL as the right answer to its question, or forgets it. */
+export function acceptAnswer(id: string, accept: boolean): Promise<object> {
+  return post(`/api/runs/${encodeURIComponent(id)}/accept`, { accept })
 }
 
 /** Whether a text may run, what is wrong with it, and what it would cost; nothing is run. */

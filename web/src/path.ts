@@ -12,6 +12,8 @@ export interface Note {
   superseded?: 'stop_asked' | 'not_sent' | 'unknown'
   /** The version before. */
   before?: string
+  /** The runs of a script, in their order. */
+  script?: string[]
 }
 
 export function go(path: string, note: Note | null = null): void {

@@ -55,6 +55,12 @@ export interface Run {
   pinned: boolean
   /** Whether it is stopped once no page is open any more. */
   stop_when_left: boolean
+  /** The run whose question this one goes on from. */
+  follows: string | null
+  /** What its rows are called in later SQL. */
+  result_name: string | null
+  /** How long it goes on while nobody looks; null: to its end. */
+  unobserved_seconds: number | null
 }
 
 /** A value for a `:name`: JSON's own, or a text with its type. */
@@ -151,6 +157,16 @@ export interface Check {
   error: Failure | null
 }
 
+/** What asking a model took. */
+export interface ModelUse {
+  model: string
+  requests: number
+  input_tokens: number
+  output_tokens: number
+  seconds: number
+  price_usd?: number | null
+}
+
 export interface Result {
   run_id?: string
   question?: string | null
@@ -158,6 +174,9 @@ export interface Result {
   parameters?: Parameters | null
   reading?: string | null
   meanings?: { words: string; meaning: string }[]
+  /** Whether the SQL can be trusted to mean the question; null: a person wrote it. */
+  confidence?: 'grounded' | 'accepted' | 'unverified' | null
+  model_use?: ModelUse | null
   columns?: Column[]
   row_count?: number
   truncated?: boolean

@@ -341,8 +341,8 @@ class Settings:
     )
     keep_days: float = setting(
         seconds(0.001, metavar="DAYS"),
-        7.0,
-        "How many days a run and its result are kept after its end.",
+        30.0,
+        "How many days a run and its result are kept after its end; what is pinned, for good.",
         otherwise="a result would be gone before it was read",
     )
     memory_limit_mb: int = setting(

@@ -7,7 +7,7 @@ import { whole as inFull } from '../words.ts'
 import { useAsk } from './ask.ts'
 import { ParameterFields } from './ParameterFields.tsx'
 import type { Field } from './parameters.ts'
-import { faultOf, fieldOf, guessedType, namesIn, valuesOf } from './parameters.ts'
+import { countStatements, faultOf, fieldOf, guessedType, namesIn, valuesOf } from './parameters.ts'
 import type { EditorHandle } from './SqlEditor.tsx'
 import { whatOfTheOneBefore } from './supersede.ts'
 import { useCheck } from './useCheck.ts'
@@ -41,7 +41,7 @@ export function SqlForm(props: {
     names.map((name) => [name, fields.get(name) ?? { type: guessedType(sql, name, database), text: '' }]),
   )
   const faulty = [...whole.values()].some((field) => faultOf(field) !== null)
-  const check = useCheck(sql, faulty ? null : valuesOf(names, whole))
+  const check = useCheck(sql, faulty || countStatements(sql) > 1 ? null : valuesOf(names, whole))
 
   const run = async (event?: FormEvent): Promise<void> => {
     event?.preventDefault()

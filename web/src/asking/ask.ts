@@ -4,10 +4,11 @@
 import { useRef, useState } from 'react'
 
 import type { Asked, Started, StartOptions } from '../api.ts'
-import { ApiError, startRun } from '../api.ts'
+import { ApiError, startRun, startScript } from '../api.ts'
 import { adopt } from '../live.ts'
 import type { Note } from '../path.ts'
 import { go, pathOf } from '../path.ts'
+import { countStatements } from './parameters.ts'
 
 interface Pending {
   what: Asked
@@ -50,10 +51,15 @@ export function useAsk(): Ask {
     const key = same ? before.key : crypto.randomUUID()
     sessionStorage.setItem(KEPT_AS, JSON.stringify({ what, key } satisfies Pending))
     try {
-      const started = await startedAtLast(what, key, options)
+      if ('sql' in what && countStatements(what.sql) > 1) {
+        const { runs } = await startScript(what.sql, what.parameters, key)
+        go(pathOf(runs[0] ?? ''), { script: runs })
+      } else {
+        const started = await startedAtLast(what, key, options)
+        adopt(started.run)
+        go(pathOf(started.run.id), noteOf(started, options))
+      }
       sessionStorage.removeItem(KEPT_AS)
-      adopt(started.run)
-      go(pathOf(started.run.id), noteOf(started, options))
       return true
     } catch (error) {
       setProblem(error instanceof ApiError ? error.message : String(error))

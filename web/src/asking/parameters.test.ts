@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import type { Database } from '../types.ts'
 import type { Field } from './parameters.ts'
-import { faultOf, fieldOf, guessedType, namesIn, valueOf, valuesOf } from './parameters.ts'
+import { countStatements, faultOf, fieldOf, guessedType, namesIn, valueOf, valuesOf } from './parameters.ts'
 
 test('names are found where the server finds them', () => {
   assert.deepEqual(namesIn('SELECT * FROM o WHERE d >= :since AND d < :until AND x = :since'), ['since', 'until'])
@@ -68,4 +68,9 @@ for (const [field, fits, value] of FIELDS) {
 test('only values of names that the text still has are sent', () => {
   const fields = new Map([['a', { type: 'text', text: '1' } as Field], ['gone', { type: 'text', text: '2' } as Field]])
   assert.deepEqual(valuesOf(['a'], fields), { a: '1' })
+})
+
+test('a script is a text of more than one statement, whatever stands in its literals', () => {
+  const counts = ['SELECT 1', 'SELECT 1;', "SELECT ';'; -- ;", 'SELECT 1; SELECT 2', "SELECT $$;$$ ;/* ; */ SELECT ':a;'", ' ; ']
+  assert.deepEqual(counts.map(countStatements), [1, 1, 1, 2, 2, 0])
 })

@@ -22,6 +22,12 @@ export function namesIn(sql: string): string[] {
   return [...names]
 }
 
+/** How many statements a text has: where more than one, it is a script. */
+export function countStatements(sql: string): number {
+  const bare = sql.replace(LEXEMES, (found) => (found.startsWith(':') ? 'x' : /^(--|\/\*)/.test(found) ? ' ' : 'x'))
+  return bare.split(';').filter((part) => part.trim() !== '').length
+}
+
 const BY_KIND: Record<string, FieldType> = {
   integer: 'integer',
   number: 'decimal',

@@ -49,6 +49,7 @@ function Table(props: {
 }): ReactNode {
   const { run, result, columns, view } = props
   const [selection, setSelection] = useState<Selection | null>(null)
+  const [before, setBefore] = useState<Pick<View, 'sort' | 'filters'> | null>(null)
   const [filtering, setFiltering] = useState(false)
   const [matching, setMatching] = useState<number | undefined>(undefined)
   const counted = useCount(result, view, matching)
@@ -66,6 +67,7 @@ function Table(props: {
   const cell = range && focus ? rows.at(focus.row)?.[shown[focus.column] ?? -1] : undefined
 
   const look = (some: Partial<View>): void => {
+    setBefore({ sort: view.sort, filters: view.filters })
     setSelection(null)
     scroll.moveTo(0)
     props.onChange(some)
@@ -100,7 +102,16 @@ function Table(props: {
         <p className="count" role="status">
           {countInWords(result, view, counted)}
           {rows.fetching && <span className="dim"> · {busy(view, counted)}</span>}
+          {rows.unsettled && before && (
+            <>
+              {' '}
+              <button type="button" className="link" onClick={() => props.onChange(before)}>
+                Leave as it was
+              </button>
+            </>
+          )}
           {rows.error && <span className="problem"> · {problemIn(rows.error)}</span>}
+          {run.result_name && <span className="dim"> · in later SQL: {run.result_name}</span>}
           {copying.said && <span className="dim"> · {copying.said}</span>}
         </p>
         <Grid

@@ -18,6 +18,8 @@ export interface Pages {
   at: (row: number) => Cell[] | undefined
   loaded: Cell[][]
   fetching: boolean
+  /** Whether nothing of this view has come yet. */
+  unsettled: boolean
   error: Error | null
 }
 
@@ -70,6 +72,7 @@ export function useRows(
     at,
     loaded,
     fetching: pages.some((page) => page.isFetching),
+    unsettled: !plain && pages.length > 0 && pages.every((page) => page.isPending || page.isPlaceholderData),
     error: pages.find((page) => page.error)?.error ?? null,
     matching: told?.matching_rows,
   }

@@ -186,6 +186,14 @@ function OneField(props: {
           ))}
         </select>
       ) : (
+        isLong(field) ? (
+        <textarea
+          {...told}
+          rows={Math.min(12, String(field.start).split('\n').length + 1)}
+          value={held}
+          onChange={(event) => props.onChange(event.target.value)}
+        />
+        ) : (
         <input
           {...told}
           type={field.kind === 'text' ? field.input : 'text'}
@@ -194,12 +202,18 @@ function OneField(props: {
           autoComplete="off"
           onChange={(event) => props.onChange(event.target.value)}
         />
+        )
       )}
       <span id={`${id}-more`} className="more">
         {fault !== null ? <span className="problem">{fault}</span> : <span className="dim">{field.help}</span>}
       </span>
     </div>
   )
+}
+
+/** A text to be changed that is more than a line, such as SQL. */
+function isLong(field: FormField): boolean {
+  return field.kind === 'text' && (String(field.start).includes('\n') || String(field.start).length > 80)
 }
 
 const YES_NO = [

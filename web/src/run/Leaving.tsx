@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { labelRun } from '../api.ts'
 import { adopt } from '../live.ts'
 import type { SeenRun } from '../types.ts'
+import { duration } from '../words.ts'
 
 /** What becomes of a run when every page of it is closed: a choice for each run. */
 export function Leaving(props: { run: SeenRun }): ReactNode {
@@ -25,11 +26,15 @@ export function Leaving(props: { run: SeenRun }): ReactNode {
           value={run.stop_when_left ? 'stop' : 'keep'}
           onChange={(event) => void choose(event.target.value === 'stop')}
         >
-          <option value="keep">keep running</option>
+          <option value="keep">{keptInWords(run.unobserved_seconds)}</option>
           <option value="stop">stop</option>
         </select>
       </label>
       {problem && <span className="problem"> {problem}</span>}
     </p>
   )
+}
+
+function keptInWords(seconds: number | null): string {
+  return seconds === null ? 'keep running' : `keep running, for ${duration(seconds)} at most`
 }

@@ -16,6 +16,18 @@ export function Notice(props: { run: SeenRun }): ReactNode {
   const note = useNote()
   const ask = useAsk()
   const { run } = props
+  if (note?.script) {
+    return (
+      <p className="notice">
+        A script: its statements run one after the other.{' '}
+        {note.script.map((id, index) => (
+          <span key={id}>
+            {id === run.id ? <strong>{index + 1}</strong> : <Link to={pathOf(id)} note={note}>{index + 1}</Link>}{' '}
+          </span>
+        ))}
+      </p>
+    )
+  }
   if (note?.superseded && note.before) {
     return (
       <p className="notice">

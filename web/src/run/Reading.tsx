@@ -1,17 +1,26 @@
 import type { ReactNode } from 'react'
+import { useState } from 'react'
 
-import type { Result } from '../types.ts'
+import { acceptAnswer } from '../api.ts'
+import type { ModelUse, Result, SeenRun } from '../types.ts'
+import { duration, whole } from '../words.ts'
 
-/** How the question was understood, in words a person can check. */
-export function Reading(props: {
-  reading: string | null
-  meanings: NonNullable<Result['meanings']>
-}): ReactNode {
-  const { reading, meanings } = props
-  if (!reading && meanings.length === 0) return null
+const CONFIDENCE: Record<NonNullable<Result['confidence']>, string | null> = {
+  grounded: null,
+  accepted: 'You have accepted this SQL for this question before.',
+  unverified: 'Not verified: a model wrote this SQL or changed it. It can run and be wrong; look at it.',
+}
+
+/** How the question was understood, in words a person can check, and say that it is right. */
+export function Reading(props: { run: SeenRun; result: Result | null; reading: string | null }): ReactNode {
+  const { run, result, reading } = props
+  const meanings = result?.meanings ?? []
+  const confidence = result?.confidence ? CONFIDENCE[result.confidence] : null
+  if (!reading && meanings.length === 0 && !confidence) return null
   return (
     <section className="reading">
       <h2>What this computes</h2>
+      {confidence && <p className={result?.confidence === 'unverified' ? 'unverified' : 'dim'}>{confidence}</p>}
       {reading && <p>{datesWhole(reading)}</p>}
       {meanings.length > 0 && (
         <dl>
@@ -23,8 +32,43 @@ export function Reading(props: {
           ))}
         </dl>
       )}
+      {result?.model_use && <p className="dim">{useInWords(result.model_use)}</p>}
+      {run.question !== null && run.outcome === 'table' && run.follows === null && (
+        <Accept id={run.id} accepted={result?.confidence === 'accepted'} />
+      )}
     </section>
   )
+}
+
+/** Says that the SQL answers the question: the same words then get it again. */
+function Accept(props: { id: string; accepted: boolean }): ReactNode {
+  const [accepted, setAccepted] = useState(props.accepted)
+  const [said, setSaid] = useState<string | null>(null)
+  const turn = async (): Promise<void> => {
+    try {
+      await acceptAnswer(props.id, !accepted)
+      setAccepted(!accepted)
+      setSaid(accepted ? 'Forgotten.' : 'Kept: the same question gets this SQL again.')
+    } catch (error) {
+      setSaid(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return (
+    <p className="accept">
+      <button type="button" className="link" onClick={() => void turn()}>
+        {accepted ? 'Forget that it is right' : 'This is right: remember it'}
+      </button>{' '}
+      <span className="dim" role="status">
+        {said}
+      </span>
+    </p>
+  )
+}
+
+function useInWords(use: ModelUse): string {
+  const price = use.price_usd == null ? '' : `, about $${use.price_usd.toPrecision(2)}`
+  const tokens = whole(use.input_tokens + use.output_tokens)
+  return `${use.model}: ${tokens} tokens in ${duration(use.seconds)}${price}`
 }
 
 /** Text in which no line breaks inside a date: a browser may break after any hyphen. */

@@ -8,6 +8,7 @@ import { useAsk } from '../asking/ask.ts'
 import { QuestionForm } from '../asking/QuestionForm.tsx'
 import { Answers } from './Answers.tsx'
 import { ErrorPanel } from './ErrorPanel.tsx'
+import { Follows, GoOn } from './GoOn.tsx'
 import { Notice } from './Notice.tsx'
 import { Link } from '../Link.tsx'
 import { useLive } from '../live.ts'
@@ -49,6 +50,7 @@ export function RunView(props: {
         ← All questions
       </Link>
       <Heading run={run} again={again} />
+      <Follows run={run} />
       <Notice run={run} />
       <StatusLine run={run} fresh={props.fresh} stopButton={props.stopButton} />
       {run.ended_at === null &&
@@ -58,7 +60,7 @@ export function RunView(props: {
           </Suspense>
         ))}
       <Answers answers={run.answers} />
-      <Reading reading={result?.reading ?? detail.data?.run.reading ?? run.reading} meanings={result?.meanings ?? []} />
+      <Reading run={run} result={result} reading={result?.reading ?? detail.data?.run.reading ?? run.reading} />
       {sql !== null && (
         <SqlBlock
           run={run}
@@ -82,6 +84,7 @@ export function RunView(props: {
       {result?.refusal && <RefusalPanel refusal={result.refusal} />}
       {result?.question_back && <QuestionBack back={result.question_back} asked={again} />}
       {result?.not_run && <p className="notice">Nothing was run: {result.not_run}.</p>}
+      {run.question !== null && run.outcome === 'table' && <GoOn run={run} />}
       {result?.columns && run.outcome === 'table' && (
         <Suspense fallback={<p className="dim">Opening the table…</p>}>
           <ResultView run={run} result={result} />
@@ -128,7 +131,9 @@ function Heading(props: { run: SeenRun; again: Asked | null }): ReactNode {
 
 /** How to ask for the very same again. */
 function askedBy(run: SeenRun, sql: string | null, parameters: Parameters | null): Asked | null {
-  if (run.question !== null) return { question: run.question }
+  if (run.question !== null) {
+    return run.follows === null ? { question: run.question } : { question: run.question, follows: run.follows }
+  }
   return sql === null ? null : { sql, parameters: parameters ?? {} }
 }
 

@@ -59,6 +59,8 @@ class Api:
             Route("/runs/{run_id}/cancel", answered(self.cancel), methods=["POST"]),
             Route("/runs/{run_id}/answer", answered(self.answer), methods=["POST"]),
             Route("/runs/{run_id}/label", answered(self.label), methods=["POST"]),
+            Route("/scripts", answered(self.script), methods=["POST"]),
+            Route("/runs/{run_id}/accept", answered(self.accept), methods=["POST"]),
             Route("/runs/{run_id}/delete", answered(self.delete), methods=["POST"]),
             Route("/runs/{run_id}/changes", answered(self.changes), methods=["POST"]),
             Route("/runs/{run_id}/history", answered(self.history), methods=["GET"]),
@@ -92,6 +94,8 @@ class Api:
         arguments: dict[str, Any]
         if "question" in body:
             tool, arguments = "ask", {"question": text_in(body, "question")}
+            if body.get("follows"):
+                arguments["follows"] = text_in(body, "follows", longest=200)
         else:
             tool, arguments = "run_sql", {"sql": text_in(body, "sql")}
             if values := object_in(body, "parameters"):
@@ -112,6 +116,17 @@ class Api:
             "attached": begun.attached,
             "superseded": begun.superseded,
         }
+
+    async def script(self, request: Request) -> dict[str, Any]:
+        """Start the statements of a script, each as a run of its own; the same key, the same."""
+        body = await read_body(request)
+        arguments: dict[str, Any] = {
+            "sql": text_in(body, "sql"),
+            "request_key": text_in(body, "request_key", longest=200),
+        }
+        if values := object_in(body, "parameters"):
+            arguments["parameters"] = values
+        return {"runs": await self._follower.start_script(arguments)}
 
     async def cancel(self, request: Request) -> dict[str, Any]:
         """Ask for a stop. Success means the server took the request, not that the work stopped."""
@@ -144,6 +159,12 @@ class Api:
             {name: body[name] for name in ("title", "pinned", "stop_when_left") if name in body},
         )
         return {"run": self._known(run_id)}
+
+    async def accept(self, request: Request) -> dict[str, Any]:
+        """Keep the SQL of a run as the right answer to its question, or forget it."""
+        run_id = self._known(request.path_params["run_id"])["id"]
+        accept = (await read_body(request)).get("accept") is not False
+        return await self._follower.call("accept_answer", {"run_id": run_id, "accept": accept})
 
     async def delete(self, request: Request) -> dict[str, Any]:
         """Delete an ended run with its result."""

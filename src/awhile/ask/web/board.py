@@ -54,6 +54,12 @@ class Run:
     pinned: bool = False
     stop_when_left: bool = False
     """Whether it is stopped once no page is open any more."""
+    follows: str | None = None
+    """The run whose question this one goes on from."""
+    result_name: str | None = None
+    """What its rows are called in later SQL."""
+    unobserved_seconds: float | None = None
+    """How long it goes on while nobody looks; None: to its end."""
 
     @property
     def live(self) -> bool:
@@ -115,10 +121,10 @@ class Board:
         if row is not None and row.run != run:
             self.put(run, replace(_carried_on(row, now), news_seconds=0.0))
 
-    def twin(
-        self, tool: str, *, question: str | None, sql: str | None, parameters: Mapping[str, Any]
-    ) -> Run | None:
+    def twin(self, tool: str, arguments: Mapping[str, Any]) -> Run | None:
         """A run of the very same question or statement that goes on, not asked to stop."""
+        question, sql = arguments.get("question"), arguments.get("sql")
+        parameters: Mapping[str, Any] = arguments.get("parameters") or {}
         return next(
             (
                 run
@@ -128,6 +134,7 @@ class Board:
                 and run.tool == tool
                 and (run.question == question if question is not None else run.sql == sql)
                 and dict(run.parameters or {}) == dict(parameters)
+                and run.follows == arguments.get("follows")
             ),
             None,
         )

@@ -41,6 +41,9 @@ def read_run(listed: Mapping[str, Any], known: Run | None) -> Run:
         title=listed.get("title"),
         pinned=bool(listed.get("pinned")),
         stop_when_left=bool(listed.get("stop_when_left")),
+        follows=listed.get("follows"),
+        result_name=listed.get("result_name"),
+        unobserved_seconds=listed.get("unobserved_seconds"),
     )
     if known is None or not fresh.live:
         return fresh

@@ -90,6 +90,18 @@ class Follower:
             await self._list_once(whole=False)
         return run_id
 
+    async def start_script(self, arguments: Mapping[str, Any]) -> list[str]:
+        """Start several statements, one after the other; the ids of their runs.
+
+        Raises:
+            RemoteError: the server refused or did not answer.
+            TimeoutError: no answer in `START_SECONDS`.
+        """
+        with anyio.fail_after(START_SECONDS):
+            answer = await self.call("run_script", arguments)
+            await self._list_once(whole=False)
+        return [str(one["run_id"]) for one in answer["runs"]]
+
     async def ask_to_stop(self, run_id: str) -> None:
         """Send the request to stop; what comes of it is told by the run.
 

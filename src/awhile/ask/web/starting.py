@@ -75,12 +75,7 @@ class Starter:
         return Begun(run_id=run_id, superseded=await self._supersede(wanted.supersedes))
 
     def _twin(self, wanted: Wanted) -> str | None:
-        twin = self._board.twin(
-            wanted.tool,
-            question=wanted.arguments.get("question"),
-            sql=wanted.arguments.get("sql"),
-            parameters=wanted.arguments.get("parameters") or {},
-        )
+        twin = self._board.twin(wanted.tool, wanted.arguments)
         return None if twin is None else twin.id
 
     async def _supersede(self, run_id: str | None) -> str | None:
