@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
 """What makes the server's own tables: of what ``mariadb-install-db`` runs, all that is needed."""
-_SHARED = (Path("/usr/share/mysql"), Path("/usr/share/mariadb"), Path("/usr/local/share/mysql"))
+_SHARED = ("/usr/share/mysql", "/usr/share/mariadb", "/usr/local/share/mysql")
 
 _SETTINGS = {
     "aria-log-file-size": "8M",
@@ -48,8 +48,13 @@ _SETTINGS = {
 
 
 def program() -> str | None:
-    """MariaDB's server program on this machine, or None."""
-    return shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    """MariaDB's server program on this machine, or None; without its tables it is of no use."""
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+    return shutil.which("mariadbd", path=path) if _shared() else None
+
+
+def _shared() -> Path | None:
+    return next((Path(each) for each in _SHARED if Path(each, _TABLES[0]).exists()), None)
 
 
 class Server:
@@ -65,8 +70,7 @@ class Server:
 
         Raises `RuntimeError` where MariaDB is not installed or refuses.
         """
-        found = program()
-        shared = next((each for each in _SHARED if (each / _TABLES[0]).exists()), None)
+        found, shared = program(), _shared()
         if found is None or shared is None:
             raise RuntimeError(
                 "MariaDB's server was not found; `scripts/set-up mariadb` installs it."

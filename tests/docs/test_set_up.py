@@ -64,6 +64,16 @@ def test_an_ordinary_user_without_a_browser_is_told_how_to_install_one(machine: 
     assert "sudo apt-get install chromium" in done.stderr
 
 
+def test_an_ordinary_user_without_mariadb_is_told_how_to_install_it(machine: Path) -> None:
+    """Unless this machine has it where the script looks beside the PATH."""
+    if shutil.which("mariadbd", path="/usr/sbin:/usr/local/sbin"):
+        assert set_up(machine, "mariadb").returncode == 0
+        return
+    done = set_up(machine, "mariadb")
+    assert done.returncode == 1
+    assert "sudo apt-get install mariadb-server-core" in done.stderr
+
+
 def test_a_second_set_up_does_nothing(machine: Path) -> None:
     """Here with an environment that is up to date: pip would say that it is not there."""
     sources = ("scripts/set-up", "pyproject.toml", "hatch_build.py", "constraints.txt")

@@ -61,7 +61,6 @@ _SELDOM = {
         "test_closing_ends_every_process_of_the_engine",
         "test_closing_while_a_query_runs_is_told_to_whoever_waits",
         "test_d3_a_cancelled_query_leaves_the_file_readable_and_unchanged",
-        "test_d6_the_time_of_a_query_counts_while_it_connects",
         "test_d8_a_result_of_exactly_the_budget_is_not_called_truncated",
         "test_d9_a_truncated_result_says_so_on_every_page",
         "test_parameters_are_bound_in_an_estimate_as_in_a_run",
