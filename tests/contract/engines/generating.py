@@ -12,6 +12,8 @@ import duckdb
 import psycopg
 from hypothesis import strategies as some
 
+from tests.contract.engines.mariadb import asked
+
 Expressions = some.SearchStrategy[str]
 
 
@@ -203,7 +205,22 @@ _SQLITE = {
 }
 SQLITE: Mapping[str, Expressions] = {**_SQLITE, "any": some.one_of(*_SQLITE.values())}
 
-TYPES = {"duckdb": DUCKDB, "postgres": POSTGRES, "sqlite": SQLITE}
+MARIADB: Mapping[str, Expressions] = {
+    "bigint": whole(64).map(cast("signed")),
+    "bigint unsigned": whole(64, signed=False).map(cast("unsigned")),
+    "decimal(65,30)": _decimals(65, 30).map(cast("decimal(65, 30)")),
+    "double": FLOATS.filter(lambda x: x - x == 0).map(repr).map(cast("double")),
+    "text": TEXT.map(lambda text: quoted(text.replace("\\", "\\\\"))),
+    "binary": BYTES.map(lambda b: f"x'{b.hex()}'"),
+    "date": some.dates().map(cast("date")),
+    "datetime(6)": some.datetimes().map(cast("datetime(6)")),
+    "time(6)": some.tuples(some.sampled_from(["", "-"]), some.integers(0, 838), CLOCK).map(
+        lambda part: cast("time(6)")(f"{part[0]}{part[1]}{part[2][2:]}")
+    ),
+    "uuid": some.uuids().map(cast("uuid")),
+}
+
+TYPES = {"duckdb": DUCKDB, "mariadb": MARIADB, "postgres": POSTGRES, "sqlite": SQLITE}
 
 Rows = list[tuple[str | None, ...]]
 
@@ -218,6 +235,8 @@ def texts_of(engine: str, database: str, rows: Sequence[Sequence[str]]) -> Rows:
     match engine:
         case "duckdb":
             return _by_duckdb(rows)
+        case "mariadb":
+            return _by_mariadb(database, rows)
         case "postgres":
             return _by_postgres(database, rows)
         case _:
@@ -232,6 +251,19 @@ def _by_duckdb(rows: Sequence[Sequence[str]]) -> Rows:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         return connection.sql(selected(cells)).fetchall()
+
+
+def _by_mariadb(database: str, rows: Sequence[Sequence[str]]) -> Rows:
+    # Cast to a text, a double loses the end of its exponent (10.11): '...7e-3' for '...7e-308'.
+    written = {"binary": "lower(hex({}))", "double": "{}"}
+    cells = [
+        [written.get(kind, "CAST({} AS char)").format(one) for one, kind in pairs]
+        for pairs in (zip(row, MARIADB, strict=True) for row in rows)
+    ]
+    return [
+        tuple(repr(cell) if isinstance(cell, float) else cell for cell in row)
+        for row in asked(database, selected(cells))
+    ]
 
 
 def _by_postgres(database: str, rows: Sequence[Sequence[str]]) -> Rows:
@@ -290,6 +322,6 @@ def is_float(engine: str, kind: str, text: str | None) -> bool:
     """Whether a text is of binary floating point: engines write the same value differently."""
     if text is None or engine == "duckdb":
         return False
-    if engine == "postgres":
-        return kind in ("real", "double precision")
+    if engine in ("mariadb", "postgres"):
+        return kind in ("double", "double precision", "real")
     return any(letter in text for letter in ".eEIN") and not set(text) - set(string.printable)

@@ -27,6 +27,7 @@ from awhile.ask.results import Sort, View, page
 from awhile.ask.results.delimited import CsvForm, csv_parts
 from awhile.ask.results.views import Stop, write_view
 from awhile.ask.results.workbook import write_workbook
+from tests.contract.engines import mariadb
 from tests.contract.engines.cases import CASES, EngineCase
 from tests.contract.engines.generating import TYPES, is_float, selected, texts_of
 from tests.contract.engines.server import new_database
@@ -61,7 +62,7 @@ class Asked:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(case, marks=[pytest.mark.postgres] if case.name == "postgres" else [])
+        pytest.param(case, marks=[getattr(pytest.mark, case.server.marker)] if case.server else [])
         for case in CASES
         if case.name in TYPES
     ],
@@ -74,6 +75,8 @@ def asked(
     folder = tmp_path_factory.mktemp(case.name)
     if case.name == "postgres":
         database = new_database(request.getfixturevalue("postgres_cluster")).reader
+    elif case.name == "mariadb":
+        database = mariadb.new_database(request.getfixturevalue("mariadb_server")).reader
     else:
         database = str(_empty(case.name, folder))
     engine = case.make(database)
@@ -204,7 +207,7 @@ def test_what_comes_out_is_what_the_engine_writes_for_many_more(
 def test_d10_ids_inside_of_json_keep_their_digits(asked: Asked, tmp_path: Path) -> None:
     """Field case D10: JSON is a text to us, and never parsed."""
     text = '{"id": 9007199254740993, "n": 1.10, "big": 123456789012345678901234567890}'
-    kind = {"duckdb": "::JSON", "postgres": "::json", "sqlite": ""}[asked.case.name]
+    kind = {"duckdb": "::JSON", "postgres": "::json"}.get(asked.case.name, "")
     result = asked.run(f"SELECT '{text}'{kind} AS v")
     assert page(result.path, 0, 1).rows == [[text]]
     assert list(csv.reader(io.StringIO(b"".join(csv_parts(result.path, CsvForm())).decode())))[
