@@ -54,9 +54,9 @@ class Line:
         said = words_for(known, now_ms=now_ms, of=self._of, request=request)
         if now.state is State.NEEDS_INPUT and now.detail and said.sentence is None:
             return f"{said.badge}: {_one_line(now.detail)}"
-        if now.state is not State.WORKING or said.sentence is not None or not now.message:
+        message = _one_line(_message(known, now) or "")
+        if now.state is not State.WORKING or said.sentence is not None or not message:
             return said.line
-        message = _one_line(now.message)
         return (
             message if self._of.stages and said.badge == "Running" else f"{said.badge}: {message}"
         )
@@ -129,6 +129,15 @@ class Line:
     def _left(self, now: Now) -> str | None:
         left = seconds_left(self._samples) if now.state is State.WORKING else None
         return None if left is None else left_in_words(left)
+
+
+def _message(known: Known, now: Now) -> str | None:
+    """What the work says of itself. A server that counts attempts is ours, and its status message
+    beyond that is about the task ("Started."), which is said by the state already."""
+    task = known.task
+    if task is None or task.attempt is None:
+        return now.message
+    return task.progress.message if task.progress else None
 
 
 def _away(known: Known, now: Now, now_ms: int) -> str:

@@ -12,11 +12,13 @@ from typing import Any, cast
 
 import anyio
 from jsonschema import Draft202012Validator
+from rich.text import Text
 
 from awhile.cli import ends
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.probe import Asked, FailOn
-from awhile.cli.screen import err, out, say
+from awhile.cli.screen import err, out, say, visible
+from awhile.concealed import shown_command
 from awhile.errors import SettingsError
 from awhile.probe import Grade, Limits, Target, Trial, probe
 from awhile.probe.reports import as_data, as_html, as_junit, compared, schema, show
@@ -101,11 +103,13 @@ def _witness(command: str) -> Callable[[], Awaitable[str]]:
                 done = await anyio.run_process(words, check=False)
         except TimeoutError:
             raise SettingsError(
-                f"The witness {command!r} took more than {WITNESS_SECONDS:g} s. Give a quicker one."
+                f"The witness {shown_command(words)!r} took more than {WITNESS_SECONDS:g} s. Give "
+                "a quicker one."
             ) from None
         except OSError as error:
             raise SettingsError(
-                f"The witness {command!r} cannot be run: {error.strerror}. Correct --witness."
+                f"The witness {shown_command(words)!r} cannot be run: {error.strerror}. Correct "
+                "--witness."
             ) from None
         return done.stdout.decode(errors="replace").strip()
 
@@ -117,7 +121,8 @@ def _words(option: str, command: str) -> list[str]:
         words = shlex.split(command)
     except ValueError as error:
         raise SettingsError(
-            f"{option} {command!r} cannot be read as a command ({error}). Correct its quotes."
+            # Not repeated: it may hold a secret, and cannot be read well enough to see which.
+            f"What {option} is given cannot be read as a command ({error}). Correct its quotes."
         ) from None
     if not words:
         raise SettingsError(f"{option} {command!r} is no command. Write it as one would type it.")
@@ -194,10 +199,11 @@ async def _compare(
             data, stopped = await _measured(one, trial, limits, outputs.eras)
             reports.append(data)
             if stopped:
-                return ends.CANCELLED
+                break
         else:
             reports.append(one)
-    return _deliver(compared(*reports), reports, outputs, stopped)
+    whole = compared(*reports) if len(reports) == len(sources) else reports[0]
+    return _deliver(whole, reports, outputs, stopped)
 
 
 async def _measured(
@@ -220,7 +226,7 @@ async def _measured(
         with err().status("") as status:
 
             def tell(line: str) -> None:
-                status.update(line)
+                status.update(Text(visible(line)))
 
             data = as_data(await probe(target, trial, limits, eras=eras, say=tell, stop=stop))
         beside.cancel_scope.cancel()
@@ -237,6 +243,10 @@ def _deliver(
     if outputs.as_json:
         # In ASCII, so that no letter of a server drives a terminal, or cannot be encoded.
         out().print(json.dumps(whole, indent=2), soft_wrap=True)
+    elif stopped:
+        # One by one: beside half a report nothing differs for sure.
+        for one in reports:
+            show(out(), one)
     else:
         show(out(), whole)
     for path in (outputs.html, outputs.junit):

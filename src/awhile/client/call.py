@@ -20,7 +20,7 @@ from awhile.client.sending import Call, created, demands_task, refuses_tasks
 from awhile.errors import ProtocolFailed, StoreError, TasksUnsupported, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from anyio.abc import TaskGroup
     from mcp.shared.dispatcher import ProgressFnT
@@ -127,8 +127,26 @@ class RemoteServer:
             except ProtocolFailed as no:
                 if not refuses_tasks(no):
                     raise
-        handle.open_call = anyio.CancelScope()
-        self._tasks.start_soon(self._follow, handle.open_call, handle, call, sent, era)
+        self._tasks.start_soon(self._follow, handle.opened(), handle, call, sent, era)
+        return handle
+
+    def begin(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_input: OnInput | None = None,
+    ) -> Handle:
+        """Call a tool and return at once, before the server has said what it makes of the call.
+
+        `Handle.watch` shows the call's progress and all that comes of it; `Handle.id` is there once
+        the call has become a task, if it does. Whatever goes wrong is raised by whoever waits.
+        """
+        sent = Call(self._link, tool, arguments)
+        call = OpenCall(began_at_ms=wall_clock_ms())
+        known = Known(tool=tool, started_at_ms=call.began_at_ms, changed_at_ms=call.began_at_ms)
+        handle = self._handle(known, on_input=on_input or self._on_input)
+        self._tasks.start_soon(self._begin, handle.opened(), handle, call, sent)
         return handle
 
     async def resume(self, task_id: str, *, on_input: OnInput | None = None) -> Handle:
@@ -240,6 +258,29 @@ class RemoteServer:
             log.warning("What is noted of task %r cannot be read: %s", task_id, broken)
             return None
 
+    async def _begin(
+        self, scope: anyio.CancelScope, handle: Handle, call: OpenCall, sent: Call
+    ) -> None:
+        """A call of which the server has still to say what it makes of it."""
+
+        async def whole() -> None:
+            era = await self._link.era_or_none()
+            if (
+                era is not None
+                and era.augment is not None
+                and await self._link.task_support(sent.tool) != "forbidden"
+            ):
+                try:
+                    await self._augmented(era, sent, handle)
+                except ProtocolFailed as no:
+                    if not refuses_tasks(no):
+                        raise
+                else:
+                    return
+            await self._answered(handle, call, sent, era)
+
+        await self._behind(scope, handle, call, whole)
+
     async def _follow(
         self,
         scope: anyio.CancelScope,
@@ -248,24 +289,48 @@ class RemoteServer:
         sent: Call,
         era: Era | None,
     ) -> None:
-        """A call without a task; the handle learns of everything that comes of it."""
+        """A call without a task."""
+
+        async def whole() -> None:
+            await self._answered(handle, call, sent, era)
+
+        await self._behind(scope, handle, call, whole)
+
+    async def _answered(self, handle: Handle, call: OpenCall, sent: Call, era: Era | None) -> None:
+        """Wait for the answer to a call; the handle learns of its progress, and of its task."""
         work = handle.work
 
         async def hear(progress: float, total: float | None, message: str | None) -> None:
             await call.hear(progress, total, message)
             await work.learn(task=call.working())
 
+        await work.learn(task=call.working())
+        with handle.asked_directly():
+            answer = await _answer(sent, handle, hear)
+        if era is not None and era.augment is not None and demands_task(answer):
+            await self._augmented(era, sent, handle)
+            return
+        if isinstance(answer, ProtocolFailed):
+            raise answer
+        if era is not None and era.augment is None:
+            task = created(era, answer)
+            if task is not None:
+                await self._held(era, sent, task, handle)
+                return
+        await work.learn(task=call.completed(answer))
+
+    async def _behind(
+        self,
+        scope: anyio.CancelScope,
+        handle: Handle,
+        call: OpenCall,
+        whole: Callable[[], Awaitable[None]],
+    ) -> None:
+        """A call in the background; the handle learns of everything that comes of it."""
+        work = handle.work
         with scope:
             try:
-                await work.learn(task=call.working())
-                with handle.asked_directly():
-                    answer = await _answer(sent, handle, hear)
-                if era is not None and demands_task(answer):
-                    await self._augmented(era, sent, handle)
-                elif isinstance(answer, ProtocolFailed):
-                    await work.learn(task=call.failed(answer))
-                else:
-                    await work.learn(task=call.completed(answer))
+                await whole()
             except ProtocolFailed as no:
                 await work.learn(task=call.failed(no))
             except Unreachable as why:

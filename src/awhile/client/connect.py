@@ -14,6 +14,7 @@ from awhile.client.link import Link
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
+    from typing import TextIO
 
     from awhile.client.inbox import OnInput
 
@@ -26,6 +27,7 @@ async def connect(
     on_input: OnInput | None = None,
     answers_forms: bool = True,
     headers: Mapping[str, str] | None = None,
+    stderr: TextIO | None = None,
 ) -> AsyncGenerator[RemoteServer]:
     """A server to call tools at. Nothing is sent before the first call.
 
@@ -43,6 +45,8 @@ async def connect(
             ``on_input``, or by whoever looks at the work (`Handle.answer`). False where nobody
             does: a server that would have asked can then say so at once, instead of waiting.
         headers: sent with every HTTP request, such as ``{"Authorization": "Bearer …"}``.
+        stderr: where a server that is started by a command says what it has to say beside the
+            protocol: an open file with a descriptor, by default this program's standard error.
 
     Raises:
         SettingsError: ``target`` is not an address, or has no use for ``headers``.
@@ -57,6 +61,7 @@ async def connect(
                 headers=headers,
                 on_input=on_input,
                 answers_forms=answers_forms,
+                stderr=stderr,
                 tasks=tasks,
             )
             if ledger == "default" and link.findable:

@@ -218,6 +218,11 @@ class Handle:
             timeout_seconds=timeout_seconds,
         )
 
+    def opened(self) -> anyio.CancelScope:
+        """The call is under way without a task: the scope that closes it."""
+        self.open_call = scope = anyio.CancelScope()
+        return scope
+
     def hear_progress(self, token: str) -> None:
         """Take in progress under ``token``, which may come as long as the work goes on."""
         self._progress_token = token

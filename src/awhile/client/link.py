@@ -6,7 +6,7 @@ The only module that drives the SDK's client. Every failure leaves here as one o
 from __future__ import annotations
 
 import logging
-import shlex
+import sys
 from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -27,10 +27,12 @@ from awhile.client.listen import Listening
 from awhile.client.paging import Cursors
 from awhile.client.transport import mended
 from awhile.client.unreadable import unreadable
+from awhile.concealed import shown_command
 from awhile.errors import AwhileError, ProtocolFailed, SettingsError, TasksUnsupported
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
+    from typing import TextIO
 
     from anyio.abc import TaskGroup, TaskStatus
     from mcp.shared.dispatcher import ProgressFnT
@@ -59,6 +61,7 @@ class Link:
         headers: Mapping[str, str] | None,
         on_input: OnInput | None,
         answers_forms: bool,
+        stderr: TextIO | None = None,
         tasks: TaskGroup,
     ) -> None:
         if isinstance(target, str) and urlsplit(target).scheme not in ("http", "https"):
@@ -75,6 +78,7 @@ class Link:
         self._target = target
         self._headers = headers
         self._answers_forms = answers_forms
+        self._stderr = stderr
         self._tasks = tasks
         self.listening = Listening(era=self.era_or_none, send=self.request, tasks=tasks)
         self.inbox = Inbox(self.listening, on_input=on_input)
@@ -251,7 +255,7 @@ class Link:
         if isinstance(target, str):
             target = streamable_http_client(target, http_client=http)
         elif isinstance(target, StdioServerParameters):
-            target = stdio_client(target)
+            target = stdio_client(target, errlog=self._stderr or sys.stderr)
         return mended(target)
 
 
@@ -274,12 +278,13 @@ def _task_support(tool: Tool) -> str:
 
 
 def _name(target: Any) -> str:
-    """What the ledger calls this server: never with user info or a query, which may be secret."""
+    """What the ledger calls this server: never with user info or a query, which may be secret, nor
+    with what in a command looks like one."""
     if isinstance(target, str):
         parts = urlsplit(target)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
     if isinstance(target, StdioServerParameters):
-        return f"stdio:{shlex.join([target.command, *target.args])}"
+        return f"stdio:{shown_command([target.command, *target.args])}"
     return f"in-process:{getattr(target, 'name', type(target).__name__)}"
 
 

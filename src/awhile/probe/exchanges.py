@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from awhile.concealed import HIDDEN
+
 Json = dict[str, Any]
 
 LONGEST_TEXT = 20_000
@@ -24,9 +26,6 @@ its header is hidden by its name anyway."""
 
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 """Never kept, whoever sends them."""
-
-HIDDEN = "[hidden]"
-"""What stands where a secret was."""
 
 CUT = "…"
 """What stands where a text was cut."""

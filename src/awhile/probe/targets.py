@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import shlex
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import anyio
 
+from awhile.concealed import secrets_of, shown_command
 from awhile.errors import SettingsError
 from awhile.probe.dialects import LEGACY, Legacy, Modern
 from awhile.probe.http import HttpChannel
@@ -48,8 +48,8 @@ class Target:
     def __post_init__(self) -> None:
         if (self.url is None) == (not self.command):
             raise SettingsError(
-                f"url is {self.url!r} and command is {self.command!r}, so it is not clear which "
-                "server to probe. Give one of the two."
+                f"url is {self.url!r} and command is {shown_command(self.command)!r}, so it is "
+                "not clear which server to probe. Give one of the two."
             )
         if self.url is not None and urlsplit(self.url).scheme not in ("http", "https"):
             raise SettingsError(
@@ -71,9 +71,10 @@ class Target:
 
     @property
     def name(self) -> str:
-        """How reports call it; without user, password and query of the URL."""
+        """How reports call it; without user, password and query of the URL, and without what in
+        a command looks like a secret."""
         if self.url is None:
-            return shlex.join(self.command)
+            return shown_command(self.command)
         parts = urlsplit(self.url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
@@ -91,7 +92,8 @@ class Target:
         """Everything that no report may show."""
         parts = urlsplit(self.url or "")
         in_the_url = (parts.password or "", *(value for _, value in parse_qsl(parts.query)))
-        return (*self.headers.values(), *(self.second_headers or {}).values(), *in_the_url)
+        of_headers = (*self.headers.values(), *(self.second_headers or {}).values())
+        return (*of_headers, *in_the_url, *secrets_of(self.command))
 
     @asynccontextmanager
     async def session(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -12,10 +14,11 @@ import pytest
 
 from awhile.cli.probe import REQUESTS, SECONDS
 from awhile.cli.probing import BY_SEVERITY, LEAST
-from awhile.probe import Limits
+from awhile.probe import Limits, Target
 from tests.interaction.cli.terminal import Place
 from tests.serving import Served, serving
 
+KEY = "a-secret-of-some-length"
 MISLEADING = "tests.interaction.probe.misleading_server"
 
 
@@ -103,6 +106,32 @@ def test_at_a_terminal_ctrl_c_ends_its_tasks_and_shows_what_was_found(
     assert "Ending what is running" in terminal.text
     assert "It ended early: it was stopped" in " ".join(terminal.text.split())
     assert "every task of it has ended" in " ".join(terminal.text.split())
+
+
+def test_ctrl_c_at_the_first_of_two_servers_shows_what_was_found_of_it(
+    server: Served, place: Place
+) -> None:
+    """Ours: and nothing of the other is begun."""
+    both = ("--compare", server.url, "http://127.0.0.1:9/mcp")
+    with place.at_a_terminal("probe", *both, "--tool", "steps", "--safe-to-run") as terminal:
+        terminal.wait_for("follow a run of steps")
+        terminal.press_ctrl_c()
+        assert terminal.wait() == 130
+    said = " ".join(terminal.text.split())
+    assert "It ended early: it was stopped" in said
+    assert "127.0.0.1:9" not in said
+
+
+def test_a_secret_of_the_command_is_in_no_report(place: Place) -> None:
+    """Ours."""
+    command = f"env MY_TOKEN={KEY} {sys.executable} -c 0 --api-key {KEY}"
+    done = place.run("probe", "--stdio", command, "--json")
+    assert KEY not in done.stdout + done.stderr
+    assert "MY_TOKEN=[hidden]" in done.stderr
+    assert "-c 0 --api-key [hidden]" in done.stderr
+    target = Target(command=tuple(shlex.split(command)))
+    assert target.name == f"env MY_TOKEN=[hidden] {sys.executable} -c 0 --api-key [hidden]"
+    assert target.hidden == (KEY, KEY)
 
 
 def test_sigterm_ends_its_tasks_too(server: Served, place: Place) -> None:
