@@ -131,7 +131,7 @@ def test_a_secret_of_the_command_is_in_no_report(place: Place) -> None:
     assert "-c 0 --api-key [hidden]" in done.stderr
     target = Target(command=tuple(shlex.split(command)))
     assert target.name == f"env MY_TOKEN=[hidden] {sys.executable} -c 0 --api-key [hidden]"
-    assert target.hidden == (KEY, KEY)
+    assert KEY in target.hidden
 
 
 def test_sigterm_ends_its_tasks_too(server: Served, place: Place) -> None:
