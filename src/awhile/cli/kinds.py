@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,6 +148,23 @@ def _keys(raw: object, folder: Path) -> str:
     return ",".join(keys)
 
 
+def _headers(raw: object, _folder: Path) -> tuple[tuple[str, str], ...]:
+    expected = "headers, each as 'Name: value' (in a variable: one on each line)"
+    given: object = raw.splitlines() if isinstance(raw, str) else raw
+    if not isinstance(given, list | tuple):
+        raise ValueError(expected)
+    headers: list[tuple[str, str]] = []
+    for each in cast("list[object]", given):
+        name, colon, value = str(each).partition(":")
+        if not colon or not _HEADER_NAME.fullmatch(name.strip()) or not value.isprintable():
+            raise ValueError(expected)
+        headers.append((name.strip(), value.strip()))
+    return tuple(headers)
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""Source: RFC 9110, "Field Names"."""
+
 _WORDS = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
     **dict.fromkeys(("false", "no", "off", "0"), False),
@@ -172,8 +190,10 @@ OPTIONAL_PATHS_OR_URLS = Kind("PATH|URL", _optional_paths_or_urls)
 YES_OR_NO = Kind("", _yes_or_no)
 KEYS = Kind("KEY", _keys, secret=True)
 SECRETS = Kind("SECRET", _text, secret=True)
+HEADERS = Kind("HEADERS", _headers, secret=True)
 
 __all__ = [
+    "HEADERS",
     "KEYS",
     "NAMES",
     "OPTIONAL_PATH",

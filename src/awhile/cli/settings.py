@@ -23,6 +23,7 @@ import typer
 
 from awhile.cli.entries import PREFIX, Entry, setting
 from awhile.cli.kinds import (
+    HEADERS,
     KEYS,
     NAMES,
     OPTIONAL_PATH,
@@ -147,6 +148,22 @@ class Settings:
         otherwise="there would be nothing to talk to",
         words="one running here, else (not for tasks) a new one",
         also=("--url",),
+    )
+    server_token: str | None = setting(
+        optional(SECRETS),
+        None,
+        "A bearer token for the server that --url names, or that `awhile call` is given. Never "
+        "shown.",
+        otherwise="the server would not know who asks",
+        words="none",
+    )
+    server_headers: tuple[tuple[str, str], ...] | None = setting(
+        optional(HEADERS),
+        None,
+        "Headers for that server, each as Name: value; in a variable, one on each line. Never "
+        "shown.",
+        otherwise="the server would not know who asks",
+        words="none",
     )
     slots: int = setting(
         whole(0),
