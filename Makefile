@@ -6,7 +6,7 @@ PYTEST := .venv/bin/python -m pytest -q
 SIDE_BY_SIDE := -n 3 --dist loadgroup
 export PYTHON
 
-.PHONY: app fleet test check e2e faults soak conformance peers bench eval wire page constraints clean
+.PHONY: app fleet test check e2e pictures faults soak conformance peers bench eval wire page constraints clean
 
 app: page                ## open the page on a sample warehouse
 	@.venv/bin/awhile app
@@ -66,6 +66,10 @@ wire:                    ## record anew what docs/wire.md shows
 
 page:                    ## the page alone, built from web/
 	@scripts/set-up page
+
+pictures: page           ## every state of the page, as docs/images shows it
+	@scripts/set-up browser
+	@.venv/bin/python -m tests.e2e.pictures
 
 constraints:             ## pin anew what a fresh install resolves to
 	@scripts/pin

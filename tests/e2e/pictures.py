@@ -1,11 +1,13 @@
 """`make pictures`: every state of the page in light, dark and on a phone, into ``docs/images``.
 
-One sheet a state, drawn by the browser itself. To be looked at, and kept with the documentation.
+One sheet a state, drawn by the browser itself, and two of them large for the README. To be looked
+at, and kept with the documentation.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 import secrets
 import signal
 import subprocess
@@ -23,7 +25,6 @@ from tests.e2e.walk import (
     TOGETHER,
     ask,
     connection,
-    percent,
     run_sql,
     state,
     stop,
@@ -33,6 +34,8 @@ from tests.e2e.walk import (
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
 SAMPLES = ROOT / ".pytest_cache" / "d" / "samples"
+
+LARGE = ("running", "finished")
 
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -63,7 +66,7 @@ def editor(page: Page) -> None:
 
 def running(page: Page) -> None:
     ask(page, TOGETHER)
-    percent(page)
+    expect(page.locator(".figures strong")).to_have_text(re.compile(r"[2-9] %"), timeout=30_000)
     page.get_by_role("button", name="Steps").click()
     expect(page.get_by_role("list", name="Steps")).to_be_visible()
 
@@ -213,6 +216,7 @@ def sheet(browser: Browser, pictures: list[bytes]) -> bytes:
 def main(wanted: list[str]) -> None:
     """Takes those that are named, or all."""
     names = wanted or [*STATES, "asked"]
+    (IMAGES / "page").mkdir(exist_ok=True)
     with ExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if SAMPLES.exists():
@@ -232,7 +236,9 @@ def main(wanted: list[str]) -> None:
         for name in names:
             address = asking if name == "asked" else app
             taken = [picture(browser, address, scheme, size, name) for scheme, size in LOOKS]
-            (IMAGES / f"{name}.png").write_bytes(sheet(browser, taken))
+            (IMAGES / "page" / f"{name}.png").write_bytes(sheet(browser, taken))
+            if name in LARGE:
+                (IMAGES / f"{name}.png").write_bytes(taken[0])
             sys.stderr.write(f"{name}\n")
 
 

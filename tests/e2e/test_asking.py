@@ -69,7 +69,7 @@ def test_D12_columns_of_one_name_keep_their_own_values(page: Page) -> None:
 def test_no_rows_are_a_result(page: Page) -> None:
     run_sql(page, "SELECT * FROM customers WHERE false")
     expect(state(page)).to_have_text("Finished")
-    expect(page.locator(".count")).to_have_text("0 rows")
+    expect(page.locator(".count")).to_contain_text("0 rows")
     assert page.get_by_role("columnheader").count() > 1
 
 
@@ -81,7 +81,7 @@ def test_markup_in_data_stays_text(page: Page) -> None:
     assert page.locator("main img, main script, main b").count() == 0
 
 
-def test_a_million_rows_scroll_to_the_last_one_and_by_exact_steps(page: Page) -> None:
+def test_D9_a_cut_result_says_so_and_scrolls_to_its_last_row_and_by_exact_steps(page: Page) -> None:
     run_sql(page, "SELECT range AS n FROM range(1500000)")
     expect(state(page)).to_have_text("Finished", timeout=60_000)
     expect(page.locator(".count")).to_contain_text("First 1,000,000 rows of more")

@@ -74,16 +74,33 @@ function Table(props: {
   }
   return (
     <>
-      <Toolbar
-        run={run}
-        columns={columns}
-        view={view}
-        comparable={earlier !== null}
-        filtering={filtering}
-        onFilter={() => setFiltering(!filtering)}
-        onChange={props.onChange}
-        onCopyMarkdown={() => void copying.markdown(range)}
-      />
+      <div className="result-head">
+        <Toolbar
+          run={run}
+          columns={columns}
+          view={view}
+          comparable={earlier !== null}
+          filtering={filtering}
+          onFilter={() => setFiltering(!filtering)}
+          onChange={props.onChange}
+          onCopyMarkdown={() => void copying.markdown(range)}
+        />
+        <p className="count" role="status" hidden={show !== 'table'}>
+          {countInWords(result, view, counted)}
+          {rows.fetching && <span className="dim"> · {busy(view, counted)}</span>}
+          {rows.unsettled && before && (
+            <>
+              {' '}
+              <button type="button" className="link" onClick={() => props.onChange(before)}>
+                Leave as it was
+              </button>
+            </>
+          )}
+          {rows.error && <span className="problem"> · {problemIn(rows.error)}</span>}
+          {run.result_name && <span className="dim"> · in later SQL: {run.result_name}</span>}
+          {copying.said && <span className="dim"> · {copying.said}</span>}
+        </p>
+      </div>
       {(filtering || view.filters.length > 0) && (
         <Filters columns={columns} filters={view.filters} open={filtering} onChange={(filters) => look({ filters })} />
       )}
@@ -99,21 +116,6 @@ function Table(props: {
       )}
       <div className="table-part" hidden={show !== 'table'}>
         {isOneNumber(result) && <p className="one-number">{result.rows?.[0]?.[0]}</p>}
-        <p className="count" role="status">
-          {countInWords(result, view, counted)}
-          {rows.fetching && <span className="dim"> · {busy(view, counted)}</span>}
-          {rows.unsettled && before && (
-            <>
-              {' '}
-              <button type="button" className="link" onClick={() => props.onChange(before)}>
-                Leave as it was
-              </button>
-            </>
-          )}
-          {rows.error && <span className="problem"> · {problemIn(rows.error)}</span>}
-          {run.result_name && <span className="dim"> · in later SQL: {run.result_name}</span>}
-          {copying.said && <span className="dim"> · {copying.said}</span>}
-        </p>
         <Grid
           columns={columns}
           shown={shown}

@@ -61,15 +61,18 @@ export function RunView(props: {
         ))}
       <Answers answers={run.answers} />
       <Reading run={run} result={result} reading={result?.reading ?? detail.data?.run.reading ?? run.reading} />
-      {sql !== null && (
-        <SqlBlock
-          run={run}
-          sql={sql}
-          parameters={parameters}
-          open={run.ended_at === null || failed}
-          mark={result?.error ?? null}
-        />
-      )}
+      <div className="beside">
+        {sql !== null && (
+          <SqlBlock
+            run={run}
+            sql={sql}
+            parameters={parameters}
+            open={run.ended_at === null || failed}
+            mark={result?.error ?? null}
+          />
+        )}
+        {run.question !== null && run.outcome === 'table' && <GoOn run={run} />}
+      </div>
       {run.ended_at !== null && detail.isPending && (
         <p className="dim">
           {detail.failureCount > 0
@@ -84,7 +87,6 @@ export function RunView(props: {
       {result?.refusal && <RefusalPanel refusal={result.refusal} />}
       {result?.question_back && <QuestionBack back={result.question_back} asked={again} />}
       {result?.not_run && <p className="notice">Nothing was run: {result.not_run}.</p>}
-      {run.question !== null && run.outcome === 'table' && <GoOn run={run} />}
       {result?.columns && run.outcome === 'table' && (
         <Suspense fallback={<p className="dim">Opening the table…</p>}>
           <ResultView run={run} result={result} />
