@@ -78,6 +78,16 @@ def test_safe_cells_are_no_formulas_and_numbers_stay_numbers(awkward: Path) -> N
     ]
 
 
+def test_very_many_columns_are_a_line(tmp_path: Path) -> None:
+    """Ours: a thousand columns are more than one expression of DuckDB's can have."""
+    cells = ", ".join(f"'{at},' || range AS c{at}" for at in range(1_000))
+    path = write_result(tmp_path / "wide.parquet", f"SELECT {cells} FROM range(2)")
+    assert list(csv.reader(io.StringIO(text_of(path)))) == [
+        [f"c{at}" for at in range(1_000)],
+        *([f"{at},{row}" for at in range(1_000)] for row in range(2)),
+    ]
+
+
 def test_no_cell_is_cut(tmp_path: Path) -> None:
     path = write_result(tmp_path / "r.parquet", "SELECT repeat('x', 100_000) AS t")
     assert text_of(path) == f"t\r\n{'x' * 100_000}\r\n"

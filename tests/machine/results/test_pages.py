@@ -43,6 +43,13 @@ def test_a_giant_cell_is_cut_and_says_so_in_the_cell(written: Path) -> None:
     assert len(cell) < CELL_CHARACTERS + 100
 
 
+def test_a_row_of_very_many_columns_is_whole_and_in_their_order(tmp_path: Path) -> None:
+    """Ours: a thousand columns are more than one query of DuckDB's can have."""
+    cells = ", ".join(f"'{at}-' || range AS c" for at in range(1_000))
+    path = write_result(tmp_path / "wide.parquet", f"SELECT {cells} FROM range(2)")
+    assert page(path, 1, 1).rows == [[f"{at}-1" for at in range(1_000)]]
+
+
 def test_large_cells_do_not_share_a_group_of_rows(tmp_path: Path) -> None:
     """Ours: what a page reads is a group at a time, so none may be much larger than a cell."""
     path = write_result(

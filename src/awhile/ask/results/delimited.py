@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from awhile.ask.results.stored import Source, Stored
-from awhile.ask.results.texts import column_name, scratch, text_of
+from awhile.ask.results.texts import column_name, runs_of_columns, scratch, text_of
 
 __all__ = ["CsvForm", "csv_parts", "write_csv"]
 
@@ -48,12 +49,21 @@ def csv_parts(source: Source, form: CsvForm) -> Generator[bytes]:
         end = "chr(13) || chr(10)" if form.line_end == "\r\n" else "chr(10)"
 
         def lines(table: pa.Table, kinds: Sequence[pa.DataType]) -> Generator[bytes]:
-            cells = " || ',' || ".join(
-                _cell(text_of(column_name(at), kind), plain=_is_plain(kind), safe=form.safe)
-                for at, kind in enumerate(kinds)
-            )
-            told = connection.from_arrow(table).project(f"{cells} || {end}").to_arrow_table()
-            for chunk in told.column(0).chunks:
+            sides: list[pa.ChunkedArray] = []
+            for run in runs_of_columns(len(kinds)):
+                cells = " || ',' || ".join(
+                    _cell(
+                        text_of(column_name(at), kinds[at]),
+                        plain=_is_plain(kinds[at]),
+                        safe=form.safe,
+                    )
+                    for at in run
+                )
+                line = f"{cells} || {end}" if run.stop == len(kinds) else cells
+                told = connection.from_arrow(table.select(run)).project(line)
+                sides.append(told.to_arrow_table().column(0))
+            whole = sides[0] if len(sides) == 1 else pc.binary_join_element_wise(*sides, ",")
+            for chunk in whole.chunks:
                 yield from _bytes(chunk)
 
         if form.bom:

@@ -6,11 +6,12 @@ Source: ours. A cell of more than 20 000 characters is cut, and says in the cell
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import pyarrow as pa
 
 from awhile.ask.results.stored import Source, Stored
-from awhile.ask.results.texts import column_name, is_binary, scratch, text_of
+from awhile.ask.results.texts import column_name, is_binary, runs_of_columns, scratch, text_of
 from awhile.ask.schema import Column
 
 __all__ = ["CELL_CHARACTERS", "Page", "page"]
@@ -48,13 +49,17 @@ def page(
     if offset < 0 or limit < 0:
         raise ValueError(f"a page cannot begin at {offset!r} or have {limit!r} rows")
     with Stored.open(source) as stored, scratch() as connection:
-        wanted = ", ".join(
-            _shown(column_name(position), kind) for position, kind in enumerate(stored.kinds)
-        )
+        wanted = [
+            (run, ", ".join(_shown(column_name(at), stored.kinds[at]) for at in run))
+            for run in runs_of_columns(len(stored.kinds))
+        ]
         rows: list[list[str | None]] = []
         for table in stored.groups(offset, limit):
-            told = connection.from_arrow(table).project(wanted)
-            rows.extend(list(row) for row in told.fetchall())
+            sides = [
+                connection.from_arrow(table.select(run)).project(cells).fetchall()
+                for run, cells in wanted
+            ]
+            rows.extend(list(chain(*row)) for row in zip(*sides, strict=True))
         return Page(
             stored.columns,
             rows,

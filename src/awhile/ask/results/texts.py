@@ -14,8 +14,11 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-__all__ = ["column_name", "is_binary", "scratch", "text_of"]
+__all__ = ["column_name", "is_binary", "runs_of_columns", "scratch", "text_of"]
 
+_TOGETHER = 50
+"""Columns in one query: DuckDB 2.0.1 takes time with the square of their number to plan it (a page
+of 1,500 took 7 s), and refuses what is nested more than a thousand deep."""
 
 _shared: duckdb.DuckDBPyConnection | None = None
 _opening = threading.Lock()
@@ -48,6 +51,11 @@ def _cursor() -> duckdb.DuckDBPyConnection:
 def column_name(position: int) -> str:
     """What a column is called in there: names may be anything, and two may be alike."""
     return f"c{position}"
+
+
+def runs_of_columns(count: int) -> list[range]:
+    """The positions of that many columns, as many together as one query can well have."""
+    return [range(at, min(at + _TOGETHER, count)) for at in range(0, count, _TOGETHER)]
 
 
 def is_binary(kind: pa.DataType) -> bool:
