@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from awhile.ask.engines.contract import Budget
-from awhile.ask.engines.errors import EngineError, QueryRefused
+from awhile.ask.engines.errors import EngineError, QueryError, QueryRefused
 from awhile.ask.engines.parameters import bound, typed
 from awhile.ask.results import page
 from tests.contract.engines.conftest import Runner
@@ -55,6 +56,49 @@ async def test_a_name_without_a_value_is_an_error(runner: Runner) -> None:
 async def test_a_value_without_a_name_is_refused(runner: Runner) -> None:
     with pytest.raises(QueryRefused, match=":other"):
         await rows(runner, "SELECT count(*) FROM customers", other=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("integer", "1" + "0" * 30),
+        ("integer", "1" + "0" * 400),
+        ("decimal", "0." + "3" * 60),
+        ("decimal", "1E500"),
+        ("text", "before\0behind"),
+    ],
+)
+async def test_a_value_is_bound_as_it_is_or_refused(runner: Runner, kind: str, text: str) -> None:
+    """Never as another one, and never at the cost of the process that was given it."""
+    try:
+        found = await rows(runner, "SELECT :value AS v", value={"type": kind, "value": text})
+    except (QueryRefused, QueryError):
+        return
+    ((cell,),) = found
+    assert cell is not None
+    if kind == "text":
+        assert cell == text
+    elif runner.engine.capabilities.dialect == "sqlite":
+        assert float(cell) == float(text)  # it has no other decimals
+    else:
+        assert Decimal(cell) == Decimal(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "\ud800",
+        10**1000,
+        -(10**1000),
+        {"type": "decimal", "value": "sNaN"},
+        {"type": "decimal", "value": "1E99999999"},
+        {"type": "decimal", "value": "1E-99999999"},
+    ],
+    ids=["half a character", "long", "long and negative", "a NaN that signals", "huge", "tiny"],
+)
+def test_what_no_engine_has_is_refused(value: object) -> None:
+    with pytest.raises(QueryRefused, match=":since"):
+        typed({"since": value})
 
 
 @pytest.mark.parametrize(

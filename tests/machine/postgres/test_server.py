@@ -16,6 +16,7 @@ from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.errors import (
     DatabaseNotOpened,
     EngineError,
+    QueryError,
     QueryInterrupted,
     QueryRefused,
 )
@@ -228,6 +229,13 @@ async def test_d13_a_function_of_the_databases_own_is_called_only_if_it_is_allow
     await allowing.open()
     assert await rows(allowing, "SELECT double(21)", tmp_path) == [["42"]]
     await allowing.close()
+
+
+async def test_a_select_without_columns_is_told_what_it_lacks(
+    engine: PostgresEngine, tmp_path: Path
+) -> None:
+    with pytest.raises(QueryError, match="has no columns"):
+        await rows(engine, "SELECT FROM t", tmp_path)
 
 
 async def test_the_planners_estimate_is_known_before_a_query_runs(engine: PostgresEngine) -> None:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from awhile.ask.engines.errors import QueryRefused
 
-__all__ = ["TYPES", "Scalar", "bound", "names_in", "typed"]
+__all__ = ["TYPES", "Scalar", "bound", "digits_of", "names_in", "typed"]
 
 Scalar = str | int | float | bool | Decimal | date | datetime | None
 """A bound value."""
@@ -28,6 +28,10 @@ TYPES: Mapping[str, Callable[[str], Scalar]] = {
     "timestamp": datetime.fromisoformat,
 }
 """The types an object can name, each with how its text is read."""
+
+_MOST_DIGITS = 1_000
+"""A longer number counts nothing, and to write it out may take for ever (`1E99999999`)."""
+_LARGEST = 10**_MOST_DIGITS
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LEXEMES = re.compile(
@@ -57,21 +61,47 @@ def _typed(name: str, value: Any) -> Scalar:
     if not _NAME.match(name):
         raise QueryRefused(name, "a parameter is named with letters, digits and _, as in :since")
     if value is None or isinstance(value, str | int | float | bool):
-        return value
+        return _sound(name, value)
     if isinstance(value, Mapping):
         told = cast("Mapping[str, Any]", value)
         kind, text = told.get("type"), told.get("value")
         read = TYPES.get(kind) if isinstance(kind, str) else None
         if read is not None and isinstance(text, str) and set(told) == {"type", "value"}:
             try:
-                return read(text)
+                value = read(text)
             except (ValueError, InvalidOperation):
                 raise QueryRefused(f":{name}", f"{text!r} is no {kind}") from None
+            return _sound(name, value)
     raise QueryRefused(
         f":{name}",
         f"{value!r} is no value: give a text, a number, true, false or null, or "
         f'{{"type": "date", "value": "2025-01-01"}} (types: {", ".join(TYPES)})',
     )
+
+
+def _sound(name: str, value: Scalar) -> Scalar:
+    """The value, unless it is one that no engine has."""
+    match value:
+        case str() if any("\ud800" <= each <= "\udfff" for each in value):
+            why = "half of a character (a lone surrogate) is in it, which is no text; take it out"
+        case int() if abs(value) >= _LARGEST:
+            why = f"a number of more than {_MOST_DIGITS:,} digits"
+        case Decimal() if value.is_snan():
+            why = "a NaN that signals is no value; give NaN"
+        case Decimal() if sum(digits_of(value)) > _MOST_DIGITS:
+            why = f"a number of more than {_MOST_DIGITS:,} digits"
+        case _:
+            return value
+    raise QueryRefused(f":{name}", why)
+
+
+def digits_of(value: Decimal) -> tuple[int, int]:
+    """How many digits it has before the point and behind it, written without an exponent."""
+    if not value.is_finite():
+        return 0, 0
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)  # it is a letter where the value is not finite
+    return max(len(digits) + exponent, 0), max(-exponent, 0)
 
 
 def names_in(sql: str) -> frozenset[str]:

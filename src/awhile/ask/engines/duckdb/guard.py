@@ -11,19 +11,22 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, cast
 
 import duckdb
 
 from awhile.ask.engines.duckdb.pivot import as_selects, looks_up_values
 from awhile.ask.engines.errors import QueryError, QueryRefused
-from awhile.ask.engines.parameters import Scalar, bound
+from awhile.ask.engines.parameters import Scalar, bound, digits_of
 from awhile.ask.engines.place import place_of
 from awhile.ask.engines.words import first_word
 
 __all__ = ["check", "tables_in"]
 
 _LONGEST = 200_000
+_MOST_DIGITS = 38
+"""What has more becomes a DOUBLE, which has other digits, or is infinite."""
 _LONGEST_RUN = 100
 """DuckDB 2.0.1's parser needs memory with the square of a run of opening brackets or signs that
 comes to nothing: 2 GB for 4 000 of them (measured; random token patterns showed no other case)."""
@@ -88,6 +91,10 @@ _parsing = threading.Lock()
 def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
     """Raise `QueryRefused` unless `sql` is one SELECT, `QueryError` when it is not SQL at all."""
     sql = bound(sql, parameters or {}, lambda name: f"${name}")
+    for name, value in (parameters or {}).items():
+        if isinstance(value, Decimal) and sum(digits_of(value)) > _MOST_DIGITS:
+            why = f"DuckDB's decimals have {_MOST_DIGITS} digits; give it as a number or a text"
+            raise QueryRefused(f":{name}", why)
     if len(sql) > _LONGEST:
         raise QueryRefused(sql[:20], f"it is longer than {_LONGEST} characters; shorten it")
     if "\0" in sql:

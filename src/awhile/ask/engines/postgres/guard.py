@@ -74,6 +74,9 @@ def checked(
     if _depth(sql) > _DEEPEST:
         raise QueryRefused("(", f"brackets are nested more than {_DEEPEST} deep; flatten it")
     names = tuple(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, str) and "\0" in value:
+            raise QueryRefused(f":{name}", "PostgreSQL has no text with a NUL character in it")
     text = bound(sql, parameters, lambda name: f"${names.index(name) + 1}")
     tree = _only_select(text)
     functions: set[str] = set()

@@ -121,6 +121,10 @@ class _Session:
             self._server.ask((declare + sql).encode(), values, before=len(declare))
             running.check()
             first = self._fetch(1)
+            if not first.nfields:
+                raise QueryError(
+                    "this SELECT has no columns, so there is nothing to show; name some"
+                )
             return write_rows(
                 order,
                 running,

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
+from math import isinf
 
 import apsw
 import apsw.ext
@@ -24,6 +26,7 @@ from awhile.ask.engines.words import first_word
 __all__ = ["Guard", "check", "plain"]
 
 _LONGEST = 200_000
+_LARGEST_INTEGER = 2**63
 _ONE_SELECT = "exactly one SELECT (or WITH ... SELECT) is run here: the database is only read"
 _BEGINNINGS = frozenset(("SELECT", "WITH", "VALUES"))
 _NOT_ALLOWED = "it is not on the list of functions that only compute"
@@ -39,6 +42,11 @@ _MODULES = ("pragma_", "dbstat", "sqlite_dbpage", "sqlite_stmt", "bytecode", "ta
 def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
     """Raise `QueryRefused` for what cannot be a SELECT; the rest is told by `Guard`."""
     bound(sql, parameters or {}, lambda name: f":{name}")
+    for name, value in (parameters or {}).items():
+        if isinstance(value, int) and not -_LARGEST_INTEGER <= value < _LARGEST_INTEGER:
+            raise QueryRefused(f":{name}", "SQLite's whole numbers have 64 bits; give it as a text")
+        if isinstance(value, Decimal) and value.is_finite() and isinf(float(value)):
+            raise QueryRefused(f":{name}", "it is beyond SQLite's numbers; give it as a text")
     if len(sql) > _LONGEST:
         raise QueryRefused(sql[:20], f"it is longer than {_LONGEST} characters; shorten it")
     if "\0" in sql:

@@ -10,12 +10,20 @@ from decimal import Decimal
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import QueryRefused
 from awhile.ask.engines.listed import listed
+from awhile.ask.engines.parameters import digits_of
 from awhile.ask.engines.sqlalchemy.guard import Rules, checked
 from awhile.ask.engines.sqlalchemy.lexing import Lexis
 from awhile.ask.engines.sqlalchemy.rules import SYNTAX
 from awhile.ask.engines.sqlalchemy.statement import Statement
 
 __all__ = ["checked_for_mysql"]
+
+_MOST_DIGITS, _MOST_BEHIND_THE_POINT = 65, 30
+_TOO_LONG = (
+    f"the decimals here have {_MOST_DIGITS} digits, {_MOST_BEHIND_THE_POINT} of them behind the "
+    "point; give it as a number or a text"
+)
+"""The server would take the nearest number that it has, and say nothing."""
 
 _HERE = "awhile.ask.engines.sqlalchemy.mysql"
 _SKIPPED = re.compile(
@@ -74,6 +82,8 @@ def _literal(name: str, value: Scalar) -> str:
         case str():
             return f"_utf8mb4 x'{value.encode(errors='surrogatepass').hex()}'"
         case int():
+            if abs(value) >= 10**_MOST_DIGITS:
+                raise QueryRefused(f":{name}", _TOO_LONG)
             return f"({value})" if value < 0 else str(value)
         case float():
             if value - value != 0:
@@ -83,6 +93,9 @@ def _literal(name: str, value: Scalar) -> str:
         case Decimal():
             if not value.is_finite():
                 raise QueryRefused(f":{name}", f"{value} is no number here")
+            whole, fraction = digits_of(value)
+            if whole + fraction > _MOST_DIGITS or fraction > _MOST_BEHIND_THE_POINT:
+                raise QueryRefused(f":{name}", _TOO_LONG)
             return f"({value:f})"
         case datetime():
             here = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
