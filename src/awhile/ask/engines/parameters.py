@@ -105,7 +105,7 @@ def digits_of(value: Decimal) -> tuple[int, int]:
 
 
 def names_in(sql: str) -> frozenset[str]:
-    """What stands as a `:name` in the text, outside of literals, quoted names, comments and casts."""
+    """What stands as a `:name` in the text: none in literals, quoted names, comments and casts."""
     return frozenset(found["name"] for found in _LEXEMES.finditer(sql) if found["name"])
 
 
