@@ -80,7 +80,7 @@ def _with_short_key(
 def _with_shared_key(
     table: Table, tables: tuple[Table, ...], is_unique: Callable[[Table, str], bool]
 ) -> Table:
-    """The only column of a table without a key that others have, too, if it is unique here alone."""
+    """The one column of a table without a key that others share, if it is unique here alone."""
     if table.primary_key or table.row_count is None:
         return table
     shared = [
