@@ -120,7 +120,9 @@ def changed(page: Page) -> None:
     sql = "SELECT 'k' || range AS key, 7 AS same, epoch_ms(now()) % 1000 * range AS n FROM range(4)"
     run_sql(page, sql)
     expect(state(page)).to_have_text("Finished")
+    first = page.url
     page.get_by_role("button", name="Run again").click()
+    expect(page).not_to_have_url(first)
     page.get_by_role("button", name="What changed").click()
     expect(page.locator(".changes table")).to_be_visible()
 
