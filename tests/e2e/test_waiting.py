@@ -86,6 +86,7 @@ def test_a_killed_server_comes_back_by_itself_and_the_run_ends_honestly(
     expect(connection(page)).to_have_text("Live", timeout=30_000)
     assert app.server().pid != killed.pid
     # `run_sql` is declared safe to run again, so it is; the page was never reloaded.
+    expect(told(page)).to_have_text("Running again: 2nd attempt")
     expect(state(page)).to_have_text("Finished", timeout=120_000)
     expect(page.get_by_role("gridcell").first).not_to_be_empty()
     assert app.run(run_id)["status"] == "completed"

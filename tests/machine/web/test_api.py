@@ -51,6 +51,9 @@ async def client() -> AsyncGenerator[httpx2.AsyncClient]:
         {"question": "How many?", "sql": "SELECT 1", "request_key": "k"},
         {"question": "", "request_key": "k"},
         {"question": 7, "request_key": "k"},
+        {"sql": "SELECT :a", "parameters": [1], "request_key": "k"},
+        {"question": "And?", "follows": 7, "request_key": "k"},
+        {"question": "How many?", "request_key": "k", "supersedes": ["a"]},
         {"question": "How many?", "request_key": "k" * 201},
         ["question"],
     ],
@@ -81,6 +84,25 @@ async def test_a_page_of_rows_is_asked_for_in_whole_numbers(
 ) -> None:
     body = {"offset": 0, "limit": 10, **asked}
     assert (await client.post("/api/runs/a/rows", json=body)).status_code == 400
+
+
+async def test_a_file_is_refused_in_a_sentence_while_the_server_is_away(
+    client: httpx2.AsyncClient,
+) -> None:
+    reply = await client.get("/api/runs/abc/file.csv?sort=0&filters=[]")
+    assert reply.status_code == 503
+    assert reply.json()["error"]["code"] == "not_sent"
+
+
+@pytest.mark.parametrize("path", ["answer", "label", "delete", "accept", "cancel"])
+async def test_nothing_is_done_to_a_run_that_is_not_known(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    body = {"key": "k", "action": "accept", "content": {}, "pinned": True}
+    assert (await client.post(f"/api/runs/abc/{path}", json=body)).status_code == 503
+    no_origin = {"origin": "http://evil.example"}
+    reply = await client.post(f"/api/runs/abc/{path}", json=body, headers=no_origin)
+    assert reply.status_code == 403
 
 
 async def test_what_was_not_sent_is_said_not_to_be(client: httpx2.AsyncClient) -> None:

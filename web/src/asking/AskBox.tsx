@@ -1,11 +1,12 @@
 import type { FormEvent, KeyboardEvent, ReactNode, RefObject } from 'react'
 import { useState } from 'react'
 
+import { useDatabase } from '../database.ts'
 import { Link } from '../Link.tsx'
 import { useLive } from '../live.ts'
 import { usePath } from '../path.ts'
 import { useAsk } from './ask.ts'
-import { pastQuestions } from './past.ts'
+import { offeredQuestions } from './offered.ts'
 
 /** Where a question is asked; past ones are offered as it is typed. */
 export function AskBox(props: { box: RefObject<HTMLInputElement | null> }): ReactNode {
@@ -15,7 +16,8 @@ export function AskBox(props: { box: RefObject<HTMLInputElement | null> }): Reac
   const [open, setOpen] = useState(false)
   const [at, setAt] = useState(-1)
   const { runs } = useLive()
-  const offered = open ? pastQuestions(runs.values(), text) : []
+  const examples = useDatabase()?.examples ?? []
+  const offered = open ? offeredQuestions(runs.values(), examples, text) : []
 
   const close = (): void => {
     setOpen(false)
@@ -74,7 +76,7 @@ export function AskBox(props: { box: RefObject<HTMLInputElement | null> }): Reac
             setOpen(event.target.value.trim() !== '')
           }}
         />
-        <ul id="past-questions" role="listbox" aria-label="Asked before" hidden={offered.length === 0}>
+        <ul id="past-questions" role="listbox" aria-label="Questions to ask" hidden={offered.length === 0}>
           {offered.map((question, index) => (
             <li
               key={question}
