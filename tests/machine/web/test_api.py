@@ -98,7 +98,7 @@ async def test_a_file_is_refused_in_a_sentence_while_the_server_is_away(
 async def test_nothing_is_done_to_a_run_that_is_not_known(
     client: httpx2.AsyncClient, path: str
 ) -> None:
-    body = {"key": "k", "action": "accept", "content": {}, "pinned": True}
+    body: dict[str, Any] = {"key": "k", "action": "accept", "content": {}, "pinned": True}
     assert (await client.post(f"/api/runs/abc/{path}", json=body)).status_code == 503
     no_origin = {"origin": "http://evil.example"}
     reply = await client.post(f"/api/runs/abc/{path}", json=body, headers=no_origin)
