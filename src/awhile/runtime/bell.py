@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ class Bell:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        # A thread's own context says that no loop runs in it, and where sniffio is installed anyio
+        # believes that also of what the thread has the loop call: no task could be started there.
+        self._context = contextvars.copy_context()
         self._lock = threading.Lock()
         self._rung = asyncio.Event()
         self.count = 0
@@ -34,7 +38,7 @@ class Bell:
         if running_loop() is self._loop:
             self._wake()
         elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._wake)
+            self._loop.call_soon_threadsafe(self._wake, context=self._context)
 
     async def wait(self, since: int) -> int:
         """Wait until the bell was rung more than ``since`` times; returns the count."""
