@@ -21,7 +21,7 @@ def test_runs_are_found_renamed_pinned_and_deleted_in_every_tab(
     other.goto(app.url)
     page.bring_to_front()  # what is behind draws one frame a second
     inbox = other.get_by_role("navigation", name="Your questions")
-    run_sql(page, "SELECT nonsense")
+    run_sql(page, "SELECT gibberish")
     failed = page.url
     expect(state(page)).to_have_text("Failed")
     page.keyboard.press("Escape")
@@ -42,14 +42,14 @@ def test_runs_are_found_renamed_pinned_and_deleted_in_every_tab(
     expect(inbox.locator("li")).to_have_count(1)
     other.get_by_role("searchbox", name="Search").fill("")
     other.get_by_label("Show", exact=True).select_option("failed")
-    expect(inbox.locator("li").first).to_contain_text("nonsense")
+    expect(inbox.locator("li").first).to_contain_text("gibberish")
     page.bring_to_front()
     page.goto(failed)
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete it").click()
     expect(page.get_by_role("heading", name="Ask your database")).to_be_visible()
-    expect(inbox).not_to_contain_text("nonsense")
+    expect(inbox).not_to_contain_text("gibberish")
     assert failed.rpartition("/")[2] not in {run["run_id"] for run in app.runs()}
     assert app.run(run_id)["pinned"]
     page.goto(failed)
