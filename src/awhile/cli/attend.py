@@ -252,7 +252,7 @@ class _Teller:
         self._silent = silent
         self._state: State | None = None
         self._words = ""
-        self._at = 0.0
+        self._at = time.monotonic()
 
     def tell(self, state: State, line: str, words: str) -> None:
         """Say the line, if it is due."""
@@ -261,7 +261,8 @@ class _Teller:
             return
         since = time.monotonic() - self._at
         other = words != self._words and since > OTHER_SECONDS
-        if state is not self._state or other or since > SAME_SECONDS:
+        begun = self._state is None and words == "Running"  # which is what one expects
+        if (state is not self._state and not begun) or other or since > SAME_SECONDS:
             self._state, self._words, self._at = state, words, time.monotonic()
             say(line)
 

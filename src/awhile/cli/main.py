@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points, version
 from typing import Annotated, Any, cast
 
@@ -13,7 +13,9 @@ from typer.core import TyperGroup
 
 from awhile.cli import ends
 from awhile.cli.admin import admin
+from awhile.cli.call import call
 from awhile.cli.config import config
+from awhile.cli.handles import attach, cancel
 from awhile.cli.probe import EPILOG, probe_command
 from awhile.cli.screen import complain
 from awhile.cli.serve import serve
@@ -25,6 +27,11 @@ from awhile.extras import command_to_add
 GROUP = "awhile.commands"
 """The entry-point group that brings further commands: each name is a command, each object its
 function, annotated as Typer reads it. So this room never imports *ask your database*."""
+
+
+PLAINER: Mapping[str, Callable[..., Any]] = {"attach": attach, "cancel": cancel}
+"""What stands in for a contributed command where that is not completely installed: the same for
+work of any server, which `awhile call` begins."""
 
 
 class Commands(TyperGroup):
@@ -50,6 +57,8 @@ def _load(entry_point: EntryPoint) -> Callable[..., Any]:
     try:
         return cast("Callable[..., Any]", entry_point.load())
     except ImportError as missing:
+        if entry_point.name in PLAINER:
+            return PLAINER[entry_point.name]
         reason = SettingsError(
             f"`awhile {entry_point.name}` is not completely installed: {missing}. Install what it "
             f"needs: {command_to_add('ask')}"
@@ -83,6 +92,7 @@ app = typer.Typer(
 )
 app.command()(serve)
 app.command()(worker)
+app.command()(call)
 app.command()(top)
 app.add_typer(admin, name="admin")
 app.command()(config)

@@ -11,13 +11,13 @@ from typing import Annotated
 import anyio
 import typer
 
-from awhile.ask.cli.child import ServerChild
-from awhile.ask.cli.folder import DataFolder
-from awhile.ask.web import serve_page
+from awhile.ask.cli.installed import must_be_complete
 from awhile.cli.files import FILES, with_files
 from awhile.cli.screen import say, stopped
 from awhile.cli.settings import Effective, option, read_settings
 from awhile.cli.signals import end_on_sigterm
+
+must_be_complete()
 
 
 def app(
@@ -67,6 +67,10 @@ def app(
 
 
 async def _app(effective: Effective) -> None:
+    from awhile.ask.cli.child import ServerChild
+    from awhile.ask.cli.folder import DataFolder
+    from awhile.ask.web import serve_page  # takes a second to load
+
     settings = effective.settings
     token = DataFolder(settings.data_folder).page_token()
     port = _port(effective, "port")

@@ -6,18 +6,16 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import anyio
 import typer
 
-from awhile.ask.cli.asking import Asking, Choices, Form, How, Request, Script
-from awhile.ask.cli.leaving import File
-from awhile.ask.mcp_server.model import LONGEST_QUESTION, LONGEST_SQL
-from awhile.cli import ends
+from awhile.ask.cli.how import File, Form, How, Request, Script
+from awhile.ask.cli.installed import must_be_complete
 from awhile.cli.files import FILES, with_files
-from awhile.cli.keyboard import at_a_terminal
-from awhile.cli.screen import err, say
-from awhile.cli.settings import Effective, option, read_settings
+from awhile.cli.handles import ID
+from awhile.cli.settings import option, read_settings
 from awhile.errors import SettingsError
+
+must_be_complete()
 
 JSON = typer.Option("--json", help="Print the whole answer, every row of it, as one JSON object.")
 CSV = typer.Option("--csv", help="Print every row as CSV, exactly as the database has it.")
@@ -75,12 +73,6 @@ def ask(
     and says how to come back. Without a terminal it asks the server to stop, and goes on watching.
     """
     text = _asked(question, file)
-    longest = LONGEST_SQL if sql or file is not None else LONGEST_QUESTION
-    if len(text) > longest:
-        raise SettingsError(
-            f"The text has {len(text):,} characters; {longest:,} is the most that can be asked at "
-            "once. Shorten it."
-        )
     confirmed: dict[str, Any] = {"confirm_cost": True} if confirm_cost else {}
     what: Request | Script
     if file is not None:
@@ -92,13 +84,15 @@ def ask(
             else ("ask", {"question": text, **confirmed})
         )
     form = _form(as_json, as_csv, parquet, xlsx)
-    how = How(form=form, quiet=quiet, may_page=pager)
     if file is not None and isinstance(form, File) and form.path is not None:
         raise SettingsError(
             f"--file may have several SELECTs and --{form.kind} names one file, so all but the "
             f"last would be lost. Run it, then take each: awhile attach ID --{form.kind} FILE"
         )
-    _run(read_settings(with_files(ctx.params)), how, what)
+    effective = read_settings(with_files(ctx.params))
+    from awhile.ask.cli.asked import run  # takes a second to load
+
+    raise typer.Exit(run(effective, How(form=form, quiet=quiet, may_page=pager), what))
 
 
 def _asked(question: str | None, file: Path | None) -> str:
@@ -124,7 +118,7 @@ def _asked(question: str | None, file: Path | None) -> str:
 
 def attach(
     ctx: typer.Context,
-    run_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a run, or its beginning.")],
+    run_id: Annotated[str, ID],
     as_json: Annotated[bool, JSON] = False,
     as_csv: Annotated[bool, CSV] = False,
     parquet: Annotated[Path | None, PARQUET] = None,
@@ -137,10 +131,14 @@ def attach(
 ) -> None:
     """Come back to a run: watch it to its end, or see how it ended.
 
-    Ctrl-C does what it does for `awhile ask`.
+    Work that `awhile call` left running is come back to in the same way. Ctrl-C does what it does
+    for `awhile ask`.
     """
     how = How(form=_form(as_json, as_csv, parquet, xlsx), quiet=quiet, may_page=pager)
-    _run(read_settings(ctx.params), how, run_id)
+    effective = read_settings(ctx.params)
+    from awhile.ask.cli.asked import come_back_to  # takes a second to load
+
+    raise typer.Exit(come_back_to(effective, how, run_id))
 
 
 def _form(as_json: bool, as_csv: bool, parquet: Path | None, xlsx: Path | None) -> Form:
@@ -156,37 +154,6 @@ def _form(as_json: bool, as_csv: bool, parquet: Path | None, xlsx: Path | None) 
     if len(wanted) > 1:
         raise SettingsError(f"{' and '.join(wanted)} are given together; take one of them.")
     return next(iter(wanted.values())) if wanted else "screen"
-
-
-def _run(effective: Effective, how: How, what: Request | Script | str) -> None:
-    """Wait for a request, a script, or a run by its id; ends the command with an exit code."""
-    while True:
-        end = anyio.run(Asking(effective, how).to_the_end, what)
-        if isinstance(end, int):
-            raise typer.Exit(end)
-        chosen = _choose(end)
-        if chosen is None:
-            raise typer.Exit(ends.NOT_ANSWERED)
-        if question := chosen.get("question"):
-            what = ("ask", {"question": question})
-        elif isinstance(what, tuple):
-            what = (what[0], {**what[1], "confirm_cost": True})
-        else:
-            say("Ask it anew, with --confirm-cost.")
-            raise typer.Exit(ends.NOT_ANSWERED)
-
-
-def _choose(choices: Choices) -> dict[str, Any] | None:
-    """The choice somebody at the terminal picks; None where nobody is there, or picks none."""
-    if not at_a_terminal():
-        return None
-    while True:
-        err().print(f"Which one? (1 to {len(choices)}, Enter for none) ", end="")
-        said = sys.stdin.readline().strip()
-        if not said:
-            return None
-        if said.isdecimal() and 1 <= int(said) <= len(choices):
-            return choices[int(said) - 1]
 
 
 __all__ = ["ask", "attach"]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import secrets
 import sys
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from rich.text import Text
 
 from awhile.ask.cli import shown
-from awhile.ask.cli.leaving import File, write_file
+from awhile.ask.cli.how import File, Script
+from awhile.ask.cli.leaving import write_file
 from awhile.ask.cli.paging import show_or_page
 from awhile.ask.cli.reach import found, reached
 from awhile.ask.cli.rows import write_json
 from awhile.cli import ends
 from awhile.cli.answering import fill_in
 from awhile.cli.attend import Manner, attend, stop_words
+from awhile.cli.begun import Begun
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.keyboard import at_a_terminal
 from awhile.cli.screen import as_json, err, say, visible_lines
@@ -29,39 +31,16 @@ from awhile.errors import Cancelled, ToolFailed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from awhile.ask.cli.how import Form, How, Request
     from awhile.ask.cli.reach import Reached
     from awhile.cli.attend import Attended
     from awhile.cli.settings import Effective
     from awhile.client import Handle
 
-Form = Literal["screen", "json"] | File
-"""How an answer is shown: to a person, to a program, or as a file of its rows."""
-
-Request = tuple[str, dict[str, Any]]
-"""A tool and its arguments."""
-
 Choices = list[dict[str, Any]]
 """The ways to go on that an answer offers."""
 
 OWN_SERVER = "until you come back: the server started for it ends with this command"
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """Several statements: the arguments of ``run_script``."""
-
-    arguments: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """How to show what comes of a request."""
-
-    form: Form = "screen"
-    quiet: bool = False
-    """Whether to say nothing but the answer."""
-    may_page: bool = True
-    """Whether a long table may go through the pager."""
 
 
 class Asking:
@@ -70,15 +49,15 @@ class Asking:
     def __init__(self, effective: Effective, how: How) -> None:
         self._effective = effective
         self._how = how
-        self._sent = False
-        self._handle: Handle | None = None
+        self._begun = Begun("`awhile tasks` shows.")
         self._answers = at_a_terminal()
 
     async def to_the_end(self, what: Request | Script | str) -> int | Choices:
         """The exit code, or the choices of a question that came back."""
         end: int | Choices = ends.CANCELLED
         async with Interrupts.listening() as interrupts, anyio.create_task_group() as beside:
-            beside.start_soon(self._leave_early, interrupts, beside.cancel_scope)
+            leaving = self._begun.leave_when_interrupted
+            beside.start_soon(leaving, interrupts, beside.cancel_scope)
             if isinstance(what, str):
                 end = await self._come_back(what, interrupts)
             elif isinstance(what, Script):
@@ -98,23 +77,23 @@ class Asking:
                 self._aside(f"Asking {there.database} at {there.url}")
             # A key makes the call safe to repeat: it finds the run it has already started.
             keyed = {**arguments, "request_key": secrets.token_hex(16)}
-            self._sent = True
-            self._handle = await there.server.start(tool, keyed)
-            return await self._wait(there, self._handle, interrupts, arguments)
+            self._begun.sent = True
+            self._begun.handle = handle = await there.server.start(tool, keyed)
+            return await self._wait(there, handle, interrupts, arguments)
 
     async def _script(self, script: Script, interrupts: Interrupts) -> int:
         """Wait for one statement after the other; the first without a table is the end."""
         async with reached(
             self._effective, answers_forms=self._answers, quiet=self._how.quiet
         ) as there:
-            self._sent = True
+            self._begun.sent = True
             keyed = {**script.arguments, "request_key": secrets.token_hex(16)}
             runs: list[dict[str, Any]] = (await there.call("run_script", keyed))["runs"]
             for run in runs:
                 number, run_id = int(run["number"]), str(run["run_id"])
                 self._aside(f"Statement {number} of {len(runs)} (run {run_id})")
-                self._handle = await there.server.resume(run_id)
-                end = await self._wait(there, self._handle, interrupts)
+                self._begun.handle = handle = await there.server.resume(run_id)
+                end = await self._wait(there, handle, interrupts)
                 if end != ends.RESULT:
                     rest = [one["number"] for one in runs[number:]]
                     if rest:
@@ -126,18 +105,8 @@ class Asking:
         async with found(
             self._effective, run_id, answers_forms=self._answers, quiet=self._how.quiet
         ) as (there, handle):
-            self._handle = handle
+            self._begun.handle = handle
             return await self._wait(there, handle, interrupts)
-
-    async def _leave_early(self, interrupts: Interrupts, everything: anyio.CancelScope) -> None:
-        """Ctrl-C before there is anything to stop."""
-        await interrupts.wait(1)
-        if self._handle is None and self._sent:
-            await interrupts.wait(2)
-        if self._handle is None:
-            asked = "It may have been asked: `awhile tasks` shows." if self._sent else "Not asked."
-            say(f"Left. {asked}")
-            everything.cancel()
 
     async def _wait(
         self,
@@ -244,4 +213,4 @@ def how_to_come_back(attended: Attended, handle: Handle, there: Reached) -> int:
     return ends.CANCELLED
 
 
-__all__ = ["Asking", "Choices", "Form", "How", "Request", "Script"]
+__all__ = ["Asking", "Choices"]

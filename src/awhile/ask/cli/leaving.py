@@ -6,9 +6,7 @@ import codecs
 import json
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import anyio
@@ -21,21 +19,12 @@ from awhile.errors import RemoteError, SettingsError, Unreachable
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from awhile.ask.cli.how import File, Kind
     from awhile.ask.cli.reach import Reached
-
-Kind = Literal["csv", "parquet", "xlsx"]
 
 CONNECT_SECONDS = 10.0
 WAIT_SECONDS = 600.0
 """Between two parts: a workbook is made as a whole before its first part comes."""
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """What the rows of a run become, and where; None is standard output."""
-
-    kind: Kind
-    path: Path | None = None
 
 
 async def write_file(there: Reached, run_id: str, file: File, *, quiet: bool = False) -> None:
@@ -96,7 +85,7 @@ async def _answer(there: Reached, run_id: str, kind: Kind) -> AsyncGenerator[htt
     url = urljoin(there.url, f"results/{run_id}.{kind}")
     try:
         async with (
-            httpx2.AsyncClient(timeout=timeout) as http,
+            httpx2.AsyncClient(timeout=timeout, headers=dict(there.headers)) as http,
             http.stream("GET", url, params={"lines": "lf"} if kind == "csv" else {}) as answer,
         ):
             yield answer
@@ -119,4 +108,4 @@ async def _why(answer: httpx2.Response) -> str:
         )
 
 
-__all__ = ["File", "Kind", "write_file"]
+__all__ = ["write_file"]

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import anyio
 import typer
 
-from awhile.ask.cli.serve import opened_database
-from awhile.ask.semantics.applying import applied
-from awhile.ask.semantics.drafting import draft
-from awhile.ask.semantics.file import read
+from awhile.ask.cli.installed import must_be_complete
 from awhile.cli.files import FILES, with_files
 from awhile.cli.screen import out, say
 from awhile.cli.settings import option, read_settings
@@ -21,6 +18,8 @@ if TYPE_CHECKING:
     from awhile.cli.settings import Settings
 
 __all__ = ["model"]
+
+must_be_complete()
 
 Action = Literal["init", "check"]
 
@@ -52,6 +51,9 @@ def model(
 
 
 async def _init(settings: Settings, output: Path | None) -> None:
+    from awhile.ask.cli.serve import opened_database  # takes a second to load
+    from awhile.ask.semantics.drafting import draft
+
     if output is not None and await anyio.Path(output).exists():
         raise SettingsError(
             f"{str(output)!r} is there already and would be overwritten. Remove it, or name "
@@ -74,6 +76,10 @@ async def _init(settings: Settings, output: Path | None) -> None:
 
 
 async def _check(settings: Settings) -> None:
+    from awhile.ask.cli.serve import opened_database  # takes a second to load
+    from awhile.ask.semantics.applying import applied
+    from awhile.ask.semantics.file import read
+
     if settings.semantic_file is None:
         raise SettingsError("There is no file to check: name it with --semantic-file.")
     semantics = read(settings.semantic_file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -12,6 +12,8 @@ import anyio.to_thread
 
 from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder, served_by
+from awhile.cli.coming_back import noted
+from awhile.cli.reaching import headers_of
 from awhile.cli.screen import err, say
 from awhile.client import Ledger, connect
 from awhile.errors import (
@@ -27,12 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from awhile.cli.settings import Effective
-    from awhile.client import Handle, RemoteServer
+    from awhile.client import Entry, Handle, RemoteServer
 
 log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 8.0
 """A server of this machine that has not answered by then is not used."""
+
+RUN_TOOLS = ("ask", "run_sql")
+"""Those of `awhile.ask.mcp_server.asking`, which takes a second to load; a test compares."""
 
 ID_LETTERS = 32
 """How long a whole run id is (`awhile.runtime`: 128 random bits)."""
@@ -67,15 +72,18 @@ async def reached(
     async with AsyncExitStack() as stack:
         ledger = await anyio.to_thread.run_sync(Ledger, settings.ledger)
         stack.callback(ledger.close)
+        connecting = _Connecting(ledger, answers_forms)
+        # Only a server that somebody has named is shown who asks.
+        named = replace(connecting, headers=headers_of(settings))
         if settings.server_url is not None:
-            yield await _connected(stack, settings.server_url, ledger, answers_forms=answers_forms)
+            yield await named.connected(stack, settings.server_url)
             return
+        running = [one.url for one in folder.running_servers()]
         for url in _candidates(effective, folder, prefer):
             trying = AsyncExitStack()
             try:
-                server = await _connected(
-                    trying, url, ledger, ANSWER_SECONDS, answers_forms=answers_forms
-                )
+                how = connecting if url in running else named
+                server = await how.connected(trying, url, ANSWER_SECONDS)
             except (RemoteError, SettingsError, TimeoutError):
                 await trying.aclose()
                 continue
@@ -91,7 +99,7 @@ async def reached(
             say("No server is running here; starting one.", aside=True)
         child = ServerChild(effective, port=0)
         await stack.enter_async_context(child.running())
-        server = await _connected(stack, child.url, ledger, answers_forms=answers_forms)
+        server = await connecting.connected(stack, child.url)
         server.own = True
         yield server
 
@@ -99,11 +107,20 @@ async def reached(
 class Reached:
     """A server, what it serves, and whether it ends with this command."""
 
-    def __init__(self, server: RemoteServer, url: str, database: str, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        server: RemoteServer,
+        url: str,
+        database: str,
+        ledger: Ledger,
+        headers: Mapping[str, str],
+    ) -> None:
         self.server = server
         self.url = url
         self.database = database
         self.ledger = ledger
+        self.headers = headers
+        """What shows it who asks."""
         self.own = False
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,18 +164,19 @@ async def found(
         yield there, await there.server.resume(whole)
 
 
+def of_another_kind(effective: Effective, run_id: str) -> Entry | None:
+    """The handle of this id, or of one that begins so, if what it is about is no run: `awhile call`
+    began it, at any server."""
+    found = noted(effective, run_id)
+    others = [one for one in found if one.tool is not None and one.tool not in RUN_TOOLS]
+    return others[0] if len(found) == len(others) == 1 else None
+
+
 async def _last_seen_at(effective: Effective, run_id: str) -> str | None:
     """The server the ledger has a run noted for."""
-
-    def look() -> str | None:
-        ledger = Ledger(effective.settings.ledger)
-        try:
-            servers = [one.server for one in ledger.entries() if one.task_id.startswith(run_id)]
-        finally:
-            ledger.close()
-        return servers[0] if servers and servers[0].startswith("http") else None
-
-    return await anyio.to_thread.run_sync(look)
+    entries = await anyio.to_thread.run_sync(noted, effective, run_id)
+    servers = [one.server for one in entries]
+    return servers[0] if servers and servers[0].startswith("http") else None
 
 
 async def _whole_id(there: Reached, beginning: str) -> str:
@@ -186,29 +204,38 @@ def _candidates(effective: Effective, folder: DataFolder, prefer: str | None) ->
     return list(dict.fromkeys(urls))
 
 
-async def _connected(
-    stack: AsyncExitStack,
-    url: str,
-    ledger: Ledger,
-    seconds: float | None = None,
-    *,
-    answers_forms: bool,
-) -> Reached:
-    server = await stack.enter_async_context(
-        connect(url, ledger=ledger, answers_forms=answers_forms)
-    )
-    try:
-        with anyio.fail_after(seconds):
-            described = await _call(server, "describe_database", {})
-    except (ProtocolFailed, ToolFailed) as no:
-        names = {tool.name for tool in await server.list_tools()}
-        if "describe_database" in names:
-            raise
-        raise SettingsError(
-            f"The server at {url!r} is not one to ask a database: its tools are {sorted(names)!r}. "
-            "Give the URL that `awhile serve` printed."
-        ) from no
-    return Reached(server, url, str(described.get("name", "")), ledger)
+@dataclass(frozen=True, slots=True)
+class _Connecting:
+    """How to connect to a server."""
+
+    ledger: Ledger
+    answers_forms: bool
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    async def connected(
+        self, stack: AsyncExitStack, url: str, seconds: float | None = None
+    ) -> Reached:
+        """The server, if it is one to ask a database; it is let go of with the stack."""
+        server = await stack.enter_async_context(
+            connect(
+                url,
+                ledger=self.ledger,
+                answers_forms=self.answers_forms,
+                headers=self.headers or None,
+            )
+        )
+        try:
+            with anyio.fail_after(seconds):
+                described = await _call(server, "describe_database", {})
+        except (ProtocolFailed, ToolFailed) as no:
+            names = {tool.name for tool in await server.list_tools()}
+            if "describe_database" in names:
+                raise
+            raise SettingsError(
+                f"The server at {url!r} is not one to ask a database: its tools are "
+                f"{sorted(names)!r}. Give the URL that `awhile serve` printed."
+            ) from no
+        return Reached(server, url, str(described.get("name", "")), self.ledger, self.headers)
 
 
 async def _call(server: RemoteServer, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,4 +243,4 @@ async def _call(server: RemoteServer, tool: str, arguments: Mapping[str, Any]) -
     return cast("dict[str, Any]", result.structured_content or {})
 
 
-__all__ = ["MOST_RUNS", "Reached", "found", "reached"]
+__all__ = ["MOST_RUNS", "RUN_TOOLS", "Reached", "found", "of_another_kind", "reached"]
