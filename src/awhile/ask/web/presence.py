@@ -10,7 +10,7 @@ import anyio
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-LEFT_SECONDS = 8.0
+LEFT_SECONDS = 6.0
 """How long no page has to be open before the person counts as having left: a reload, a tab that
 takes over the stream and a connection that is made anew take a second or two (source: ours)."""
 
