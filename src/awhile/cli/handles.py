@@ -36,7 +36,7 @@ def known_ids(incomplete: str) -> list[tuple[str, str]]:
 def _about(entry: Entry) -> str:
     said = entry.arguments.get("question") or entry.arguments.get("sql") or entry.tool or ""
     # Shells evaluate what they are offered: nothing in it may mean anything to one.
-    text = re.sub(r"[^\w .,:;=()*/+-]+", " ", visible(" ".join(str(said).split())))
+    text = " ".join(re.sub(r"[^\w .,:=/+-]+", " ", visible(str(said))).split())
     return f"{entry.status}: {text[:LONGEST_OFFERED]}"
 
 

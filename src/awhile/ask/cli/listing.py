@@ -41,7 +41,7 @@ STATE, RESULT = 3, 4
 GAP = 2
 WIDE = 100
 """Narrower terminals have no room for names of results."""
-LEAST_STATE, LEAST_QUESTION = 24, 16
+LEAST_STATE, LEAST_QUESTION = 24, 4
 """Cells of the terminal that these columns have at the least."""
 
 STYLES = {
