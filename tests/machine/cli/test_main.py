@@ -114,7 +114,7 @@ def test_shells_are_offered_ids_and_nothing_that_means_anything_to_them(
         ledger.add("http://h/mcp", task, tool="ask", arguments={"question": "$(rm) `x` 'a' \x1b"})
     ledger.close()
     assert known_ids("aa") == [("aa1", "working: rm x a x1b")]
-    assert [one for one, _ in known_ids("")] == ["ab2", "aa1"]
+    assert sorted(one for one, _ in known_ids("")) == ["aa1", "ab2"]
     monkeypatch.setenv("AWHILE_PORT", "x")
     assert known_ids("") == []
 
