@@ -86,13 +86,16 @@ class Place:
                     pipe.close()
 
     @contextmanager
-    def at_a_terminal(self, *arguments: str, columns: int = 80) -> Generator[Terminal]:
-        """A command while it runs at a terminal of that width."""
+    def at_a_terminal(
+        self, *arguments: str, columns: int = 80, **variables: str
+    ) -> Generator[Terminal]:
+        """A command while it runs at a terminal of that width, 40 lines high."""
         pid, descriptor = pty.fork()
         if pid == 0:
             # Ignored where the tests run in a script's background, and so by whom they start.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.execvpe(AWHILE[0], [*AWHILE, *arguments], self.environment)  # noqa: S606
+            environment = {**self.environment, **variables}
+            os.execvpe(AWHILE[0], [*AWHILE, *arguments], environment)  # noqa: S606
         fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         terminal = Terminal(pid, descriptor)
         try:
@@ -109,6 +112,11 @@ class Terminal:
         self._descriptor = descriptor
         self._written = ""
         self.exit_code: int | None = None
+
+    @property
+    def written(self) -> str:
+        """All it wrote, as it came."""
+        return self._written
 
     @property
     def text(self) -> str:

@@ -57,6 +57,11 @@ def test_what_keeps_running_is_come_back_to_and_stopped_from_elsewhere(served: P
     assert "Left; it keeps running (id " in said
     found = re.search(r"Come back with: awhile attach ([0-9a-f]{32})", said)
     assert found
+    with served.at_a_terminal("tasks") as terminal:
+        terminal.wait_for("Live. Ctrl-C leaves; nothing is stopped by that.")
+        terminal.wait_for("Running the query, ")
+        terminal.press_ctrl_c()
+        assert terminal.wait() == ends.RESULT
     with served.at_a_terminal("attach", found[1][:8]) as terminal:
         terminal.wait_for("Running the query")
         terminal.press_ctrl_c()
@@ -147,6 +152,34 @@ def test_a_table_fits_the_terminal(served: Place) -> None:
             assert terminal.wait() == ends.RESULT
             assert max(map(len, terminal.text.splitlines())) <= columns
             assert "12345678901234567891.0001" in terminal.text
+
+
+def test_a_table_longer_than_the_terminal_goes_through_the_pager_every_row(served: Place) -> None:
+    """Ours: and what would drive the terminal is written out there, too."""
+    query = "SELECT *, chr(27) || '[31m' AS odd FROM products ORDER BY product_id"
+    with served.at_a_terminal("ask", "--sql", query, PAGER="cat -n") as terminal:
+        assert terminal.wait() == ends.RESULT
+        said = terminal.text
+    assert re.search(r"\d+\s+120  product 120  12345678901234568009.0001  \\x1b\[31m\n", said)
+    assert re.search(r"\n120 rows in [\d.]+ s, kept as result_\d+\.", said)
+    with served.at_a_terminal("ask", "--sql", query, "--no-pager", PAGER="cat -n") as terminal:
+        assert terminal.wait() == ends.RESULT
+        assert "50 are shown here" in " ".join(terminal.text.split())
+    with served.at_a_terminal("ask", "--sql", query, "--csv") as terminal:
+        assert terminal.wait() == ends.RESULT
+        assert "120,product 120,12345678901234568009.0001,\\x1b[31m\n" in terminal.text
+
+
+def test_a_dumb_terminal_gets_plain_lines(served: Place) -> None:
+    """Ours: nothing is written over there, and nothing goes through a pager."""
+    with served.at_a_terminal("ask", "--sql", HEAVY, TERM="dumb") as terminal:
+        terminal.wait_for("Running the query, ")
+        terminal.press_ctrl_c()
+        terminal.wait_for(WHAT_NOW)
+        terminal.press("s")
+        assert terminal.wait() == ends.CANCELLED
+        assert "━" not in terminal.text
+        assert "\x1b" not in terminal.written
 
 
 def test_cancelling_a_finished_run_says_that_it_had_finished(served: Place) -> None:
