@@ -18,6 +18,7 @@ from awhile.ask.translators.intent import (
     Condition,
     Dimension,
     During,
+    Either,
     EntityDimension,
     Figure,
     Filter,
@@ -25,6 +26,7 @@ from awhile.ask.translators.intent import (
     Groups,
     Intent,
     Listing,
+    Matching,
     Measure,
     Missing,
     Order,
@@ -32,11 +34,13 @@ from awhile.ask.translators.intent import (
     Ratio,
     Rows,
     Share,
+    Span,
     Threshold,
     TimeDimension,
     Totals,
 )
 from awhile.ask.translators.joins import Joins
+from awhile.ask.translators.marks import Operator
 from awhile.ask.translators.periods import Period
 
 __all__ = ["Asked", "asked"]
@@ -55,6 +59,8 @@ _KINDS = {
     "is_so": "BOOLEAN",
     "year": "INTEGER",
 }
+_BELOW_OR_ABOVE: st.SearchStrategy[Operator] = st.sampled_from(("<", ">"))
+_PLACES = st.sampled_from(("start", "end", "anywhere"))
 _UNITS = ("day", "week", "month", "quarter", "year")
 
 
@@ -114,6 +120,14 @@ def _period(draw: st.DrawFn) -> Period:
     )
 
 
+def _span(draw: st.DrawFn, schema: Schema) -> Span:
+    start = _ref(draw, schema, "day")
+    card = schema.table(start.table)
+    assert card is not None
+    end = next(each.name for each in card.columns if each.name.startswith("moment "))
+    return Span(start, ColumnRef(start.table, end))
+
+
 def _measure(draw: st.DrawFn, schema: Schema, *, plain: bool = False) -> Measure:
     table = draw(st.sampled_from(schema.tables))
     functions = ("sum", "avg", "median", "min", "max")
@@ -123,12 +137,16 @@ def _measure(draw: st.DrawFn, schema: Schema, *, plain: bool = False) -> Measure
                 Measure("count", Rows(table.name)),
                 Measure(draw(st.sampled_from(functions)), _ref(draw, schema, "number")),
                 Measure("count_distinct", _ref(draw, schema, "text")),
+                Measure("avg", _span(draw, schema)),
             )
         )
     )
     if plain or draw(st.booleans()):
         return made
-    if made.function in ("sum", "avg", "median") and draw(st.booleans()):
+    per = made.function in ("sum", "avg", "median") and not isinstance(made.of, Span)
+    if isinstance(made.of, Rows) and draw(st.booleans()):
+        return Measure("avg", made.of, per=_entity(draw, schema))
+    if per and draw(st.booleans()):
         return Measure(made.function, made.of, per=_entity(draw, schema))
     return Measure(made.function, made.of, only=_condition(draw, schema, 1))
 
@@ -139,6 +157,12 @@ def _filter(draw: st.DrawFn, schema: Schema) -> Filter:
     negated = draw(st.booleans())
     day = _ref(draw, schema, draw(st.sampled_from(("day", "moment", "year"))))
     periods = tuple(_period(draw) for _ in range(draw(st.integers(1, 2))))
+    total = _measure(draw, schema, plain=True)
+    if draw(st.booleans()):
+        total = replace(total, only=Condition((During(day, periods),)))
+    text = _ref(draw, schema, "text")
+    own = next(each.name for each in schema.tables if each.name == text.table)
+    either = Either((Among(text, values), Missing(ColumnRef(own, "id"), negated)))
     return draw(
         st.sampled_from(
             (
@@ -148,9 +172,9 @@ def _filter(draw: st.DrawFn, schema: Schema) -> Filter:
                 Comparison(_ref(draw, schema, "whole"), "between", number, number + 5),
                 During(day, periods),
                 Missing(_ref(draw, schema, "text"), negated),
-                Totals(
-                    _entity(draw, schema), _measure(draw, schema, plain=True), "<", number, None
-                ),
+                Totals(_entity(draw, schema), total, draw(_BELOW_OR_ABOVE), number),
+                either,
+                Matching(text, draw(_PLACES), draw(st.sampled_from(_VALUES)), negated),
             )
         )
     )
@@ -172,7 +196,8 @@ def _figure(draw: st.DrawFn, schema: Schema) -> Figure:
     change = Change(
         Measure(plain.function, plain.of, only=now), Measure(plain.function, plain.of, only=before)
     )
-    return draw(st.sampled_from((first, Share(first), Ratio(first, second), change)))
+    share = Share(plain if first.per else first)
+    return draw(st.sampled_from((first, share, Ratio(first, second), change)))
 
 
 @st.composite
@@ -205,13 +230,18 @@ def _groups(draw: st.DrawFn, schema: Schema) -> Groups:
     plain = [each for each in figures if isinstance(each, Measure)]
     having = (Threshold(plain[0], ">", Decimal(3)),) if plain and draw(st.booleans()) else ()
     order = Order(figures[0], draw(st.booleans())) if dims and draw(st.booleans()) else None
+    groups = tuple(dict.fromkeys(dims))
+    ranked = order is not None and not over
+    limit = draw(st.sampled_from((None, 5))) if not over else None
     return Groups(
         figures,
-        tuple(dict.fromkeys(dims)),
+        groups,
         _condition(draw, schema),
         having if dims and not over else (),
         None if over else order,
-        draw(st.sampled_from((None, 5))) if not over else None,
+        limit,
+        draw(st.integers(0, 1)) if limit else 0,
+        groups[:1] if ranked and limit and len(groups) > 1 and draw(st.booleans()) else (),
         over,
     )
 
@@ -222,11 +252,19 @@ def _listings(draw: st.DrawFn, schema: Schema) -> Listing:
     columns = tuple(ColumnRef(table.name, column.name) for column in table.columns)
     some = columns[: draw(st.integers(1, len(columns)))]
     order = Order(draw(st.sampled_from(some)), draw(st.booleans()))
+    where, distinct = _condition(draw, schema), draw(st.booleans())
+    if not distinct and draw(st.booleans()):
+        within = (_ref(draw, schema, "text"),)
+        skip = draw(st.integers(0, 1))
+        return Listing(table.name, some, False, False, where, order, 3, skip, within)
+    near = Joins(schema).reach(table.name)
+    never = where.never and any(each not in near for each in where.related)
     return Listing(
         table.name,
         some,
-        draw(st.booleans()),
-        _condition(draw, schema),
+        distinct,
+        distinct and never and draw(st.booleans()),
+        where,
         draw(st.sampled_from((None, order))),
         draw(st.sampled_from((None, 3))),
     )

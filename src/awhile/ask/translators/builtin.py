@@ -6,6 +6,7 @@ name of the schema, a value of the data or a time, and each has found its place.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import deepcopy
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.contract import Choice, Meaning, QuestionBack, Refusal, Sql
 from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
-from awhile.ask.translators.following import goes_on, joined, sentences, shown
+from awhile.ask.translators.following import goes_on, joined, may_stand_alone, sentences, shown
 from awhile.ask.translators.joins import Joins, TwoWays
 from awhile.ask.translators.lexicon import Lexicon
 from awhile.ask.translators.link import link
@@ -120,21 +121,33 @@ class BuiltInTranslator:
             linked.extend(marks)
         _check_known(question, tokens, marks, lexicon)
         first, *more = sentences(settle(question, tokens, marks, joins, _tables(before)))
-        draft = self._sentence(question, first, figures, before)
+        draft = self._sentence(question, first, schema, today, before)
         for each in more:
             draft = shown(draft, read(question, each, figures, going_on=True))
         return draft
 
     def _sentence(
-        self, question: str, marks: Sequence[Mark], figures: Figures, before: Draft | None
+        self,
+        question: str,
+        marks: Sequence[Mark],
+        schema: Schema,
+        today: date,
+        before: Draft | None,
     ) -> Draft:
+        figures = self._derived(schema)[3]
         if before is None:
             return read(question, marks, figures)
+        said = read(question, marks, figures, going_on=True)
         if not goes_on(marks):
-            draft = read(question, marks, figures, going_on=True)
-            if draft.target or draft.figures:
+            if said.target or said.figures:
                 return read(question, marks, figures)
-        return joined(before, read(question, marks, figures, going_on=True))
+        elif may_stand_alone(marks, said):
+            # What says all that it needs is not changed by what was asked before.
+            with suppress(Doubt):
+                whole = read(question, marks, figures)
+                self._written(whole, schema, today)
+                return whole
+        return joined(before, said)
 
     def _written(self, draft: Draft, schema: Schema, today: date) -> Sql:
         _, _, joins, figures = self._derived(schema)

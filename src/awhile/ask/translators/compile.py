@@ -58,6 +58,8 @@ class _Figures(Summing):
         if intent.over:
             windows = Windows(self.schema, self.joins)
             return windows.along(intent, intent.over, self.plain(windows.inner(intent)))
+        if intent.within:
+            return self.within(intent)
         tree = self.ordered(self.plain(intent), intent)
         if intent.count_groups:
             counted = exp.Alias(this=exp.Count(this=exp.Star()), alias=self.name("how_many"))
@@ -75,6 +77,25 @@ class _Figures(Summing):
         if len(measures) == 1 and not intent.having:
             return self.aggregate(bases[0], intent.figures, intent)
         return self.side_by_side(intent)
+
+    def within(self, intent: Groups) -> exp.Select:
+        """The first groups of each of the groups that they are ranked within."""
+        names = self.names_of(intent.dimensions)
+        labels = [self.label(each) for each in intent.figures if isinstance(each, Measure)]
+        by = self.order_name(intent)
+        if by is None or len(labels) != len(intent.figures) or intent.limit is None:
+            raise Stuck("I do not know what it ranks by")
+        outer = self.names_of(intent.dimensions[: len(intent.within)])
+        first = self.ordered_by(by, intent)
+        rest = [self.ordered_by(name) for name in names if name not in outer]
+        return self.placed(
+            self.plain(intent), [*names, *labels], outer, [first, *rest], intent.skip, intent.limit
+        )
+
+    def ordered_by(self, name: str, intent: Groups | None = None) -> exp.Ordered:
+        descending = bool(intent and intent.order and intent.order.descending)
+        column = exp.Column(this=self.name(name))
+        return exp.Ordered(this=column, desc=descending, nulls_first=False)
 
     def aggregate(
         self,
@@ -109,18 +130,21 @@ class _Figures(Summing):
             if any(each.table not in reach for each in dims):
                 raise Stuck(f"one row of {measure.per.table} belongs to several of these groups")
         tables, tests = self.where(base, intent.where)
-        inner = self.source(base, [measure.per.table, *(d.table for d in dims), *tables])
+        homes = [measure.of.table] if base != measure.of.table else []
+        inner = self.source(base, [*homes, measure.per.table, *(d.table for d in dims), *tables])
         inner = self.dimensions(inner, dims)
         if isinstance(measure.per, EntityDimension):
             for key in measure.per.key:
                 inner = inner.group_by(self.column(measure.per.table, key))
         else:
             inner = inner.group_by(self.time(measure.per))
-        first = (
-            exp.Count(this=exp.Star())
-            if isinstance(measure.of, Rows)
-            else exp.Sum(this=self.value(measure.of))
-        )
+        first: exp.Expr
+        if not isinstance(measure.of, Rows):
+            first = exp.Sum(this=self.value(measure.of))
+        elif base == measure.of.table:
+            first = exp.Count(this=exp.Star())
+        else:
+            first = aggregate("count_distinct", self.only_key(measure.of.table))
         inner = inner.select(self.alias(first, "amount"))
         for test in tests:
             inner = inner.where(test)
@@ -249,7 +273,7 @@ class _Figures(Summing):
         for place in places:
             # By place: a name would be ambiguous between the column and its source.
             tree = tree.order_by(exp.Ordered(this=exp.Literal.number(str(place)), desc=False))
-        return tree.limit(intent.limit) if intent.limit else tree
+        return self.limited(tree, intent.skip, intent.limit)
 
     def order_name(self, intent: Groups) -> str | None:
         """The name of the figure's column that sorts, if one does."""

@@ -5,17 +5,31 @@ Source: ours.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
-from awhile.ask.translators.dating import event_date
-from awhile.ask.translators.doubts import Stuck, Undecided
+from awhile.ask.translators.dating import event_date, not_another
+from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import day_of
-from awhile.ask.translators.intent import Among, ColumnRef, Condition, During, Flag, Missing
+from awhile.ask.translators.intent import (
+    Among,
+    ColumnRef,
+    Condition,
+    During,
+    Either,
+    Flag,
+    Matching,
+    Measure,
+    Missing,
+    Rows,
+    Totals,
+)
 from awhile.ask.translators.language import ENGLISH
-from awhile.ask.translators.periods import Period, earlier, period_of, period_of_data
+from awhile.ask.translators.periods import Period, a_year_before, earlier, period_of, period_of_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +62,8 @@ def times(case: Case, compare: bool) -> Times:
     found: dict[ColumnRef, list[tuple[When, Period]]] = {}
     for when in case.draft.periods:
         ref = when.ref or event_date(case, when.mark)
+        if when.ref is None:
+            not_another(case, when.mark, ref)
         period = _period(case, when, ref)
         found.setdefault(ref, []).append((when, period))
         case.note(when.mark, f"{ref.table}.{ref.column}: {period.said}, {period.dates}")
@@ -75,6 +91,12 @@ def _shared_year(case: Case, said: Sequence[tuple[When, Period]]) -> list[Period
     last = said[-1][0].time.words
     periods: list[Period] = []
     for when, period in said:
+        beside = a_year_before(periods[0]) if periods else None
+        same = "same" in when.time.words and period.unit == said[0][1].unit
+        if beside and same and len(said) == 2:
+            # "last month compared to the same month last year": a year before that one.
+            periods.append(beside)
+            continue
         periods.append(earlier(when.time.words, last, case.today) or period)
     return periods
 
@@ -138,8 +160,11 @@ def condition(
     """
     draft = case.draft
     every: list[Filter] = [*filters, *dated]
+    either = any(isinstance(each, Either) for each in filters)
+    if either and (len(every) > 1 or draft.happened or draft.never or draft.thresholds):
+        raise Stuck("I cannot tell which of the conditions belong together", "or")
     for mark, ref in draft.happened:
-        if case.figures.column(ref).nullable and not draft.uses_date() and not _used(ref, dated):
+        if case.figures.column(ref).nullable and not _used(ref, dated):
             every.append(Missing(ref, negated=True))
             case.note(mark, f"{ref.table}.{ref.column} is known")
     loose = draft.new or draft.date_noun
@@ -157,13 +182,60 @@ def condition(
         if any(each not in near for each in related):
             raise Stuck("it asks for related rows and rules them out at once")
         return Condition(tuple(every), (draft.never[0],), never=True)
+    if draft.both:
+        every, related = _each_value(case, subject, every, related)
     for each in every:
         far = subject is not None and each.ref.table not in case.joins.reach(subject)
         if far and each.ref in draft.anded:
-            raise Stuck("I cannot tell whether one row or several must have these values")
-        if far and isinstance(each, Among | Flag) and each.negated:
+            raise _one_or_each(case, each)
+        if far and isinstance(each, Among | Flag | Matching) and each.negated:
             raise Stuck("I cannot tell whether some or all of them must differ", each.ref.column)
     return Condition(tuple(every), related)
+
+
+def _each_value(
+    case: Case, subject: str | None, every: list[Filter], related: tuple[str, ...]
+) -> tuple[list[Filter], tuple[str, ...]]:
+    """ "Bought both Toys and Books": of each value there has to be a row. Raises `Stuck`."""
+    mark = case.draft.both
+    near = case.joins.reach(subject) if subject else {}
+    far = [each for each in every if each.ref.table not in near]
+    several = [
+        each
+        for each in far
+        if isinstance(each, Among) and each.ref in case.draft.anded and not each.negated
+    ]
+    others = tuple(each for each in far if each not in several)
+    words = [mark.text] if mark else []
+    if subject is None or len(several) != 1:
+        raise Stuck("I do not understand what both have in common", *words)
+    only = several[0]
+    tables = [subject, only.ref.table, *(each.ref.table for each in others), *related]
+    base = case.joins.base(tables)
+    if base is None:
+        raise Stuck("I do not understand what both have in common", *words)
+    found: list[Filter] = [each for each in every if each.ref.table in near]
+    for value in only.values:
+        one = Condition((Among(only.ref, (value,)), *others))
+        count = Measure("count", Rows(base), only=one)
+        found.append(Totals(case.entity(subject, case.draft.said[0].mark), count, ">", Decimal(0)))
+    return found, tuple(each for each in related if each in near)
+
+
+def _one_or_each(case: Case, filter_: Filter) -> Doubt:
+    """ "Bought Toys and Books": both of them, or one of them?"""
+    values = filter_.values if isinstance(filter_, Among) else ()
+    question = case.draft.question
+    said = re.search(r"\W+and\W+".join(map(re.escape, values)), question, re.IGNORECASE)
+    if said is None or len(values) != 2:
+        return Stuck("I cannot tell whether one row or several must have these values")
+    first, second = re.split(r"\W+and\W+", said[0], maxsplit=1, flags=re.IGNORECASE)
+    ways = (f"both {first} and {second}", f"{first} or {second}")
+    return Undecided(
+        f"Do you mean {ways[0]}, or {ways[1]}?",
+        tuple(Choice(way, question.replace(said[0], way, 1)) for way in ways),
+        said[0],
+    )
 
 
 def _points_at(case: Case, subject: str, other: str) -> Filter:

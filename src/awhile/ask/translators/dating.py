@@ -6,18 +6,19 @@ month"), or the only one near. "Customers last year" has two readings and is ask
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Stuck, Undecided
+from awhile.ask.translators.intent import Among, ColumnRef
 from awhile.ask.translators.names import column_words, date_words, full_name, past_forms
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
-    from awhile.ask.translators.intent import ColumnRef
     from awhile.ask.translators.marks import Mark
 
-__all__ = ["date_of", "event_date"]
+__all__ = ["date_of", "event_date", "not_another"]
 
 _BEGAN = (
     "joined",
@@ -92,6 +93,38 @@ def event_date(case: Case, mark: Mark) -> ColumnRef:
             return date_of(case, table, mark)
     _not_either(case, subject, mark)
     return date_of(case, subject, mark)
+
+
+def not_another(case: Case, mark: Mark, ref: ColumnRef, *, grouped: bool = False) -> None:
+    """Who "closed tickets in 2025" may have closed them then, or tickets of then.
+
+    Raises `Undecided` where a condition is also the verb of another date than `ref`.
+    """
+    for said in case.draft.said:
+        if not isinstance(said.filter, Among) or said.filter.ref.table != ref.table:
+            continue
+        word = said.mark.text
+        for column in case.figures.table(ref.table).columns:
+            other = ColumnRef(ref.table, column.name)
+            dated = column.kind in ("date", "timestamp") and other != ref
+            if not dated or word.casefold() not in past_forms(date_words(column.name, ref.table)):
+                continue
+            names = (full_name(other.table, other.column), full_name(ref.table, ref.column))
+            own = past_forms(date_words(ref.column, ref.table))[:1]
+            old, start = mark.text, case.draft.question
+            if grouped:
+                found = re.search(rf"\S+ {re.escape(mark.text)}", start)
+                old = found[0] if found else old
+            plain = start.replace(f"{word} ", "", 1) if grouped else start
+            asked = {word: plain, **dict.fromkeys(own, start)}
+            raise Undecided(
+                f"Is {old!r} about {names[0]}, or about {names[1]}?",
+                tuple(
+                    Choice(f"{verb} {old}", question.replace(old, f"{verb} {old}", 1))
+                    for verb, question in asked.items()
+                ),
+                mark.text,
+            )
 
 
 def _told_apart(case: Case, ref: ColumnRef) -> bool:

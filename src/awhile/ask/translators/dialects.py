@@ -54,6 +54,8 @@ def _for_sqlite(node: exp.Expr) -> exp.Expr:
             return _truncated(trunc.this, trunc.args["unit"].name)
         case exp.Cast(this=exp.Literal() as day) if node.is_type("date"):
             return day
+        case exp.DateDiff(this=exp.Cast() as end, expression=exp.Cast() as start):
+            return _days(start.this, end.this)
         case exp.Extract():
             return _part(node.name, node.expression)
         case exp.Median():
@@ -65,6 +67,9 @@ def _for_sqlite(node: exp.Expr) -> exp.Expr:
 
 def _for_postgres(node: exp.Expr) -> exp.Expr:
     """Equal, or both unknown, as two equalities: of their texts, and of being unknown."""
+    if isinstance(node, exp.DateDiff):
+        # One date less another one is a number of days.
+        return exp.Paren(this=exp.Sub(this=node.this, expression=node.expression))
     if not isinstance(node, exp.NullSafeEQ):
         return node
     sides = (node.this, node.expression)
@@ -100,6 +105,15 @@ def _truncated(value: exp.Expr, unit: str) -> exp.Expr:
 
 def _date(value: exp.Expr, modifiers: Sequence[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this="date", expressions=[value, *modifiers])
+
+
+def _days(start: exp.Expr, end: exp.Expr) -> exp.Expr:
+    """The days from one date to another; both are whole ones, so nothing is cut off."""
+    first, last = (
+        exp.Anonymous(this="julianday", expressions=[_date(each, [])]) for each in (start, end)
+    )
+    days = exp.Paren(this=exp.Sub(this=last, expression=first))
+    return exp.Cast(this=days, to=exp.DataType.build("int"))
 
 
 def _part(part: str, value: exp.Expr) -> exp.Expr:

@@ -29,14 +29,18 @@ __all__ = ["Along", "Draft", "Figure", "Grouping", "Rank", "Rest", "Said", "Targ
 class Figure:
     """A measure as said. `outer` is a second function over it ("average number of orders")."""
 
-    kind: Literal["count", "revenue", "units", "value", "column", "named"]
+    kind: Literal["count", "revenue", "units", "value", "column", "named", "days"]
     mark: Mark
     function: Function | None = None
     table: str = ""
     column: ColumnRef | None = None
     measure: str = ""
+    until: ColumnRef | None = None
+    """Of days from the date `column` on, the date they end at."""
     outer: Function | None = None
     share: bool = False
+    owner: str = ""
+    """Of a figure that is compared, the table whose rows it is of: "customers with …"."""
     linked: bool = False
     """Whether a word ties it to what was said before it: "and", "by", "with"."""
 
@@ -44,7 +48,7 @@ class Figure:
         """Whether both are the same measure, in whichever words."""
         mine = (self.kind, self.function, self.table, self.column, self.measure, self.outer)
         theirs = (other.kind, other.function, other.table, other.column, other.measure, other.outer)
-        return mine == theirs
+        return mine == theirs and self.until == other.until
 
 
 @dataclass(slots=True)
@@ -144,6 +148,8 @@ class Draft:
     shown: list[ColumnRef] = field(default_factory=list["ColumnRef"])
     """Columns to show beside the groups, which the groups must determine."""
     said: list[Said] = field(default_factory=list[Said])
+    both: Mark | None = None
+    """That of several values each is meant: "who bought both Toys and Books"."""
     anded: set[ColumnRef] = field(default_factory=set["ColumnRef"])
     periods: list[When] = field(default_factory=list[When])
     date: ColumnRef | None = None

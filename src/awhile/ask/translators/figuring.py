@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Figure, Target
+from awhile.ask.translators.intent import ColumnRef
 from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
     Compare,
     GrainNoun,
     MeasureNoun,
+    SpanNoun,
     TableNoun,
     Word,
 )
@@ -25,7 +27,7 @@ from awhile.ask.translators.pending import Pending
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from awhile.ask.translators.intent import ColumnRef, Function
+    from awhile.ask.translators.intent import Function
     from awhile.ask.translators.marks import Mark
 
 __all__ = ["Figuring"]
@@ -84,7 +86,7 @@ class Figuring(Pending):
                 return
             draft.sort = figure
             self.sort = self.by = None
-        elif self.by and (not rank or rank.figure or draft.groupings):
+        elif self.by and (not rank or rank.figure or (draft.groupings and not draft.target)):
             raise Stuck("one groups by names or dates, not by a figure", self.by.text)
         if rank and rank.figure and rank.said_by and self.more_figures:
             raise Stuck("I can only rank by one figure", rank.figure.mark.text, figure.mark.text)
@@ -226,6 +228,20 @@ class Figuring(Pending):
         figure = Figure("named", mark, function, measure.table, measure=measure.name)
         return self.finish(figure, names[:-1])
 
+    def days(self, mark: Mark, noun: SpanNoun) -> None:
+        """ "average days between opened and closed"; "the longest" is not said of anything."""
+        self.refuse_or()
+        self.refuse_not()
+        start, end = (ColumnRef(each.table, each.column) for each in (noun.start, noun.end))
+        if start.table != end.table or start == end or not (self.dated(start) and self.dated(end)):
+            raise Stuck("I only know the days between two dates of one table", mark.text)
+        names = self.waiting_functions()
+        if not names or names[-1] not in ("avg", "median", "min", "max"):
+            raise Stuck("say the average, median, lowest or highest of them", mark.text)
+        self.note(mark, f"{start.table}: the days from {start.column} to {end.column}")
+        figure = Figure("days", mark, names[-1], start.table, start, until=end)
+        self.place(self.finish(figure, names[:-1]))
+
     def value_of(self, mark: Mark) -> None:
         """ "value of orders", "basket value", "orders by value"."""
         draft, trade = self.draft, self.figures.trade
@@ -253,6 +269,7 @@ class Figuring(Pending):
             return False
         if figure.kind == "count" and not self.compares_count(figure):
             return False
+        figure.owner = self.owner_of(figure.mark)
         draft.thresholds.append((figure, compare))
         return True
 

@@ -7,6 +7,7 @@ where it is not clear which thing that is, nothing is guessed.
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
@@ -18,38 +19,41 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from awhile.ask.translators.draft import Grouping, Rank, Target
-    from awhile.ask.translators.marks import Mark
+    from awhile.ask.translators.marks import Mark, Recognised
 
-__all__ = ["goes_on", "joined", "sentences", "shown"]
+__all__ = ["goes_on", "joined", "may_stand_alone", "sentences", "shown"]
 
-_LEADS = (
-    "and",
-    "only",
-    "follow",
-    "by",
-    "each",
-    "not",
-    "without",
-    "preposition",
-    "with",
-    "sort",
-    "ascending",
-    "descending",
-    "share",
-    "chart",
-    "versus",
-)
+_MARKED = ("and", "only", "follow")
+"""Roles of words that only a question begins with that goes on from another one."""
+_TIED = ("by", "each", "not", "without", "with", "sort", "ascending", "descending")
+"""Roles that need something before them, unless the question says itself what to show."""
+_OPEN = ("preposition", "share", "chart", "versus")
+"""Roles that may as well begin a question of its own: "in 2025, how many …"."""
 
 
 def goes_on(marks: Sequence[Mark]) -> bool:
-    """Whether the words begin as only a question does that goes on from another one."""
-    told = [mark.what for mark in marks if mark.what not in (Word("silent"), Word("be"))]
-    if not told:
-        return False
-    first = told[0]
+    """Whether the words begin as a question does that goes on from another one."""
+    first = _first(marks)
     if isinstance(first, Word):
-        return first.role in _LEADS
+        return first.role in (*_MARKED, *_TIED, *_OPEN)
+    told = [mark.what for mark in marks if mark.what not in (Word("silent"), Word("be"))]
     return isinstance(first, TimeRange) or (isinstance(first, Superlative) and len(told) <= 2)
+
+
+def may_stand_alone(marks: Sequence[Mark], said: Draft) -> bool:
+    """Whether words that may go on from a question may also be a whole one."""
+    first = _first(marks)
+    whole = bool(said.head and (said.target or said.figures))
+    if isinstance(first, Word) and first.role in _MARKED:
+        return False
+    if isinstance(first, Word) and first.role in (*_TIED, "preposition"):
+        return whole or bool(said.figures and first.role == "preposition")
+    return bool(said.target or said.figures)
+
+
+def _first(marks: Sequence[Mark]) -> Recognised | None:
+    told = (mark.what for mark in marks if mark.what not in (Word("silent"), Word("be")))
+    return next(told, None)
 
 
 def sentences(marks: Sequence[Mark]) -> list[list[Mark]]:
@@ -145,6 +149,11 @@ def joined(before: Draft, said: Draft) -> Draft:
     for grouping in said.groupings:
         _group(made, grouping)
     _times(made, said)
+    shares = rest.share or any(each.share for each in said.figures)
+    if shares and said.said:
+        # "and the share of cancelled ones?": of what was asked about before.
+        made.said = [replace(each, how="phrase", after=False) for each in made.said]
+        said.said = [replace(each, how="claim") for each in said.said]
     for each in said.said:
         same = isinstance(each.filter, Among) and not each.filter.negated
         made.said = [
@@ -162,7 +171,7 @@ def joined(before: Draft, said: Draft) -> Draft:
         getattr(made, name).extend(getattr(said, name))
     made.never_verb = said.never_verb or made.never_verb
     made.anded |= said.anded
-    if said.ratio or said.part_of or said.together or said.often:
+    if said.ratio or said.part_of or said.together or said.often or said.both:
         raise Stuck("I can only understand this in a whole question")
     return made
 

@@ -12,7 +12,7 @@ from awhile.ask.translators.conditions import condition, times
 from awhile.ask.translators.dating import event_date
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Figure as SaidFigure
-from awhile.ask.translators.guard import check_linked, check_never, check_whole
+from awhile.ask.translators.guard import check_linked, check_never, check_whole, check_within
 from awhile.ask.translators.intent import (
     EntityDimension,
     Groups,
@@ -21,7 +21,7 @@ from awhile.ask.translators.intent import (
     Threshold,
     TimeDimension,
 )
-from awhile.ask.translators.listed import DEFAULT_ROWS
+from awhile.ask.translators.listed import DEFAULT_ROWS, skipped
 from awhile.ask.translators.measuring import dimension, measure
 from awhile.ask.translators.sharing import divided
 
@@ -44,12 +44,13 @@ def groups(case: Case) -> Intent:
     check_linked(draft, answers, by_said)
     check_whole(case)
     dims = tuple(dimension(case, each) for each in groupings)
-    if target_dims and dims and (draft.rank or draft.sort):
-        at_fault = [draft.rank.mark.text] if draft.rank else []
-        raise Stuck("I cannot rank within groups yet", *at_fault)
-    if target_dims and dims:
+    within = dims if target_dims and draft.rank else ()
+    if within and draft.rank:
+        check_within(case, draft.rank, within, target_dims, by_said)
+        dims = (*within, *target_dims)
+    elif target_dims and dims:
         raise Stuck("it is not clear what each row of the answer should be")
-    dims = tuple(dict.fromkeys(target_dims or dims))
+    dims = tuple(dict.fromkeys(dims or target_dims))
     having = tuple(
         Threshold(
             by_said.get(id(said)) or measure(case, said, []),
@@ -65,8 +66,8 @@ def groups(case: Case) -> Intent:
     said_times = times(case, compare=draft.versus is not None or draft.along is not None)
     homes = {each.of.table for each in measures}
     subject = homes.pop() if len(homes) == 1 else None
-    figures, filters = divided(case, answers, by_said, dims, subject)
-    where = condition(case, subject, filters, said_times.filters)
+    figures, filters, dated = divided(case, answers, by_said, dims, subject, said_times.filters)
+    where = condition(case, subject, filters, dated)
     check_never(where, measures, having)
     made = tuple(dict.fromkeys(figures))
     if said_times.each and not any(isinstance(each, TimeDimension) for each in dims):
@@ -80,7 +81,7 @@ def groups(case: Case) -> Intent:
     over, dims = along(case, made, dims)
     # A share or ratio made of several has no order of its own, and is never ranked.
     by_said_figure = dict(zip(by_said, figures, strict=False))
-    order, limit = _order(case, made, by_said_figure, dims)
+    order, limit = _order(case, made, by_said_figure, dims, within)
     dims = _with_shown(case, dims)
     if over and (limit or having or draft.rank):
         raise Stuck("I cannot rank or choose along time yet", *_words(draft))
@@ -91,6 +92,8 @@ def groups(case: Case) -> Intent:
         having,
         None if over else order,
         limit,
+        skipped(draft.rank),
+        within,
         over,
         _keeps_empty(case, dims, having, order, measures) and not over,
         count_groups,
@@ -208,10 +211,11 @@ def _order(
     figures: Sequence[Figure],
     by_said: dict[int, Figure],
     dims: Sequence[Dimension],
+    within: Sequence[Dimension],
 ) -> tuple[Order | None, int | None]:
     draft, rank = case.draft, case.draft.rank
-    if rank and len(dims) > 1:
-        raise Stuck("I cannot rank within groups yet", rank.mark.text)
+    if rank and len(dims) > 1 and not within:
+        raise Stuck("it is not said what is ranked", rank.mark.text)
     if rank and (not dims or not rank.figure):
         raise Stuck("it is not said what is ranked", rank.mark.text)
     if not dims:
@@ -220,7 +224,7 @@ def _order(
         if draft.target is None and rank.count is None and rank.word.about != "rank":
             raise Stuck("it is not said what is ranked", rank.mark.text)
         plural = draft.target.plural if draft.target else True
-        limit = rank.count or (DEFAULT_ROWS if plural else 1)
+        limit = rank.count or (DEFAULT_ROWS if plural and rank.word.place == 1 else 1)
         return Order(by_said[id(rank.figure)], rank.word.descending), limit
     if isinstance(draft.sort, SaidFigure):
         return Order(by_said[id(draft.sort)], draft.descending is not False), None

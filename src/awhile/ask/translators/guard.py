@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.intent import Rows
+from awhile.ask.translators.intent import EntityDimension, Rows, TimeDimension
 from awhile.ask.translators.names import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from awhile.ask.translators.case import Case
-    from awhile.ask.translators.draft import Draft, Figure
-    from awhile.ask.translators.intent import Condition, Measure, Threshold
+    from awhile.ask.translators.draft import Draft, Figure, Rank
+    from awhile.ask.translators.intent import Condition, Dimension, Measure, Threshold
 
-__all__ = ["check_linked", "check_never", "check_whole"]
+__all__ = ["check_linked", "check_never", "check_whole", "check_within"]
 
 
 def check_linked(draft: Draft, answers: list[Figure], by_figure: dict[int, Measure]) -> None:
@@ -52,6 +52,33 @@ def check_whole(case: Case) -> None:
                     f"{each.ref.column} fits?",
                     figure.mark.text,
                 )
+
+
+def check_within(
+    case: Case,
+    rank: Rank,
+    within: Sequence[Dimension],
+    ranked: Sequence[Dimension],
+    by_figure: dict[int, Measure],
+) -> None:
+    """ "Top 3 countries by revenue per customer" ranks no countries within each customer."""
+    by = by_figure.get(id(rank.figure))
+    if by and not rank.word.descending and by.function in ("sum", "count"):
+        # What has none at all would be the least, and is in no group.
+        raise Stuck("I cannot tell what has the least within each group", rank.mark.text)
+    for each in within:
+        of_one = isinstance(each, EntityDimension) and any(
+            other.table in case.joins.reach(each.table) for other in ranked
+        )
+        if of_one or each in ranked:
+            raise Stuck("I do not understand what is ranked within what", rank.mark.text)
+    if any(isinstance(each, TimeDimension) for each in ranked) and len(within) > 1:
+        raise Stuck("I do not understand what is ranked within what", rank.mark.text)
+    for grouping in case.draft.groupings:
+        after = rank.said_by and rank.figure and rank.figure.mark.end <= grouping.mark.start
+        if after and grouping.per and not grouping.each and grouping.table:
+            # "by revenue per customer": of each customer, or divided by their number?
+            raise Stuck("I do not understand what is ranked within what", grouping.mark.text)
 
 
 def check_never(where: Condition, measures: Sequence[Measure], having: Sequence[Threshold]) -> None:

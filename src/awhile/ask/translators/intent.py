@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from awhile.ask.translators.marks import Operator
+    from awhile.ask.translators.marks import Operator, Part
     from awhile.ask.translators.periods import Period, Unit
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Condition",
     "Dimension",
     "During",
+    "Either",
     "EntityDimension",
     "Expression",
     "Figure",
@@ -33,6 +34,7 @@ __all__ = [
     "Groups",
     "Intent",
     "Listing",
+    "Matching",
     "Measure",
     "Missing",
     "Order",
@@ -42,6 +44,7 @@ __all__ = [
     "Ratio",
     "Rows",
     "Share",
+    "Span",
     "Threshold",
     "TimeDimension",
     "Totals",
@@ -91,7 +94,20 @@ class Formula:
     sql: str
 
 
-Expression = ColumnRef | Product | Rows | Formula
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The days from one date of a row to another one of it."""
+
+    start: ColumnRef
+    end: ColumnRef
+
+    @property
+    def table(self) -> str:
+        """The table both dates are in."""
+        return self.start.table
+
+
+Expression = ColumnRef | Product | Rows | Formula | Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +171,16 @@ class During:
 
 
 @dataclass(frozen=True, slots=True)
+class Matching:
+    """The text has these letters at its start, end or anywhere, upper and lower case alike."""
+
+    ref: ColumnRef
+    where: Part
+    text: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Missing:
     """The column is empty, or, `negated`, is not."""
 
@@ -178,7 +204,19 @@ class Totals:
         return ColumnRef(self.entity.table, self.entity.key[0])
 
 
-Filter = Among | Flag | Comparison | During | Missing | Totals
+@dataclass(frozen=True, slots=True)
+class Either:
+    """At least one of several conditions on one table is so."""
+
+    of: tuple[Filter, ...]
+
+    @property
+    def ref(self) -> ColumnRef:
+        """A column of the table they are on."""
+        return self.of[0].ref
+
+
+Filter = Among | Flag | Comparison | During | Matching | Missing | Totals | Either
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +308,8 @@ class Order:
 class Groups:
     """Figures, for all rows or for each group.
 
+    `order`, `skip` (how many to leave out before) and `limit` are applied within each of the
+    dimensions of `within`, if there are any.
     `include_empty` keeps groups without any row, counted as 0 (one entity dimension only).
     `count_groups` answers with how many groups there are instead of the groups.
     """
@@ -280,6 +320,8 @@ class Groups:
     having: tuple[Threshold, ...] = ()
     order: Order | None = None
     limit: int | None = None
+    skip: int = 0
+    within: tuple[Dimension, ...] = ()
     over: Over | None = None
     include_empty: bool = False
     count_groups: bool = False
@@ -287,14 +329,23 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Rows of a table, or the distinct values of some of its columns."""
+    """Rows of a table, or the distinct values of some of its columns.
+
+    `order`, `skip` and `limit` are applied within each of the groups of rows with the same
+    `within`.
+    With `of_values`, what is ruled out may be so for no row with these values: "categories without
+    orders" have no product with one.
+    """
 
     table: str
     columns: tuple[ColumnRef, ...]
     distinct: bool = False
+    of_values: bool = False
     where: Condition = field(default_factory=Condition)
     order: Order | None = None
     limit: int | None = None
+    skip: int = 0
+    within: tuple[ColumnRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from awhile.ask.translators.marks import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from awhile.ask.translators.marks import Operator, Recognised
+    from awhile.ask.translators.marks import Operator, Part, Recognised
     from awhile.ask.translators.periods import Unit
 
 __all__ = ["ENGLISH", "Language", "Phrase", "load"]
@@ -41,6 +41,8 @@ class Language:
     """Phrases that, followed by a number, compare."""
     price_comparisons: Mapping[Phrase, Operator]
     """The same, about a price."""
+    patterns: Mapping[Phrase, Part]
+    """Phrases after a column's name that the letters follow which its texts have."""
     synonyms: tuple[frozenset[str], ...]
     """Stems that may stand for one another when the schema has one and not the other."""
     abbreviations: Mapping[str, str]
@@ -59,6 +61,10 @@ class Language:
     """Words before "number" that make it the name of one thing, and no count of things."""
     numbers: Mapping[str, int]
     """Numbers as words."""
+    ordinals: Mapping[str, int]
+    """Which of a ranking: "second"."""
+    times: Mapping[str, int]
+    """How often something happened, in one word: "once"."""
     months: Mapping[str, int]
     """Names of months, and how they are shortened."""
     unsure_months: frozenset[str]
@@ -78,6 +84,9 @@ def load(name: str) -> Language:
         grammar=dict(_grammar(data)),
         comparisons=_by_phrase(data["comparisons"]),
         price_comparisons=_by_phrase(data["price_comparisons"]),
+        patterns={
+            phrase: where for where, said in data["patterns"].items() for phrase in _phrases(said)
+        },
         synonyms=tuple(frozenset(group.split()) for group in names["synonyms"]),
         abbreviations=names["abbreviations"],
         name_words=frozenset(names["words"].split()),
@@ -87,6 +96,8 @@ def load(name: str) -> Language:
         not_additive=frozenset(names["not_additive"].split()),
         identifying=frozenset(names["identifying"].split()),
         numbers=calendar["numbers"],
+        ordinals=data["ordinals"],
+        times=data["times"],
         months={
             name: number
             for number, said in enumerate(calendar["months"], 1)

@@ -72,6 +72,12 @@ class Lexicon:
         """Whether the column holds dates."""
         return any(sense in senses for senses in self.dates.values())
 
+    def is_text(self, sense: ColumnSense) -> bool:
+        """Whether the column holds texts."""
+        table = self.schema.table(sense.table)
+        column = table.column(sense.column) if table else None
+        return column is not None and column.kind == "text"
+
     def shortened(self, word: str) -> tuple[tuple[str, ...], tuple[ColumnSense, ...]]:
         """The tables and columns whose name, or its last part, may be a short form of `word`:
         its letters in order, the first and the last alike (`tkt`: ticket)."""

@@ -6,7 +6,10 @@ are one; values only as the card's samples spell them, upper and lower case alik
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.language import ENGLISH
@@ -14,10 +17,13 @@ from awhile.ask.translators.marks import (
     ColumnNoun,
     ColumnSense,
     Compare,
+    GrainNoun,
     Mark,
     MeasureNoun,
     Moving,
     Number,
+    Pattern,
+    Superlative,
     TableNoun,
     TimeRange,
     Unknown,
@@ -48,6 +54,8 @@ _ONE_OR_MORE: dict[tuple[str, ...], Operator] = {
 }
 _YIELDING = ("silent", "bring", "relation", "naming", "chart")
 """Grammar words that are a name where the schema has one: a car's make."""
+_GOES_ON = re.compile(r"[^\s\w]\w")
+"""What follows letters that are more than one word: "X-Large"."""
 _CURRENCIES = ("euro", "euros", "dollar", "dollars", "eur", "usd")
 
 
@@ -70,8 +78,15 @@ def link(
     at = 0
     while at < len(tokens):
         before = _noun_before(marks)
-        end, what = _longest(tokens, at, lexicon, _Times(today, not comparing, last), before)
+        span_open = any(mark.what == Word("between") for mark in marks[-3:]) or any(
+            mark.what == GrainNoun("day") and after.text.casefold() == "from"
+            for mark, after in pairwise(marks[-4:])
+        )
+        times = _Times(today, not comparing, last)
+        end, what = _longest(tokens, at, lexicon, times, before, span_open)
         text = question[tokens[at].start : tokens[end - 1].end].strip("\"'“”")
+        if isinstance(what, Pattern) and _GOES_ON.match(question, tokens[end - 1].end):
+            what = Unknown()
         marks.append(Mark(at, end, text, what))
         at = end
     return tuple(marks)
@@ -81,7 +96,9 @@ def _noun_before(marks: Sequence[Mark]) -> Recognised | None:
     """What stands before, a preposition after a column's name apart: "height in"."""
     if not marks:
         return None
-    last = marks[-1].what
+    last = next((each.what for each in reversed(marks) if each.what != Word("silent")), None)
+    if last == Word("not") and len(marks) > 1 and isinstance(marks[-2].what, ColumnNoun):
+        return marks[-2].what
     if last == Word("preposition") and len(marks) > 1 and isinstance(marks[-2].what, ColumnNoun):
         return marks[-2].what
     return last
@@ -114,9 +131,14 @@ class _Times:
 
 
 def _longest(
-    tokens: Sequence[Token], at: int, lexicon: Lexicon, times: _Times, before: Recognised | None
+    tokens: Sequence[Token],
+    at: int,
+    lexicon: Lexicon,
+    times: _Times,
+    before: Recognised | None,
+    span_open: bool,
 ) -> tuple[int, Recognised]:
-    found = list(_candidates(tokens, at, lexicon, times, before))
+    found = list(_candidates(tokens, at, lexicon, times, before, span_open))
     if not found:
         return at + 1, _part_of(tokens[at], before) or _shortened(tokens[at], lexicon)
     # `max` keeps the first of equals, so the order of `_candidates` decides ties.
@@ -151,15 +173,28 @@ def _shortened(token: Token, lexicon: Lexicon) -> Recognised:
 
 
 def _candidates(
-    tokens: Sequence[Token], at: int, lexicon: Lexicon, times: _Times, before: Recognised | None
+    tokens: Sequence[Token],
+    at: int,
+    lexicon: Lexicon,
+    times: _Times,
+    before: Recognised | None,
+    span_open: bool,
 ) -> Iterator[tuple[int, Recognised]]:
     token = tokens[at]
     if token.quoted:
         exact = tuple(each.stem for each in tokenise(token.text))
         senses = lexicon.values.get(exact) if exact else ()
-        if senses:
+        if _in_column(tokens, at + 1, lexicon):
+            yield at + 1, Pattern("anywhere", token.text)
+        elif senses:
             yield at + 1, ValueNoun(senses)
         return
+    pattern = _pattern(tokens, at, lexicon, before)
+    if pattern:
+        yield pattern
+        return
+    if span_open:
+        yield from _dates(tokens, at, lexicon)
     compare = _compare(tokens, at)
     priced = token.norm == "priced" or (
         isinstance(before, ColumnNoun) and not lexicon.is_date(before.senses[0])
@@ -170,6 +205,9 @@ def _candidates(
     period = times.at(tokens, at)
     if period:
         yield period
+    ordinal = _ordinal(tokens, at)
+    if ordinal:
+        yield ordinal
     moving = _moving(tokens, at)
     if moving:
         yield moving
@@ -181,14 +219,19 @@ def _candidates(
         norms = tuple(each.norm for each in tokens[at:end])
         stems = tuple(each.stem for each in tokens[at:end])
         known = ENGLISH.grammar.get(norms)
+        if known == Word("sort") and before == Word("by"):
+            # "revenue per order by country"
+            known = None
         named = stems[1:] in lexicon.columns or stems[1:] in lexicon.tables
         if known is None and norms[0] == "the" and not named:
             known = ENGLISH.grammar.get(norms[1:])
-        if norms in lexicon.date_verbs and times.at(tokens, end):
+        if norms in lexicon.date_verbs and (times.at(tokens, end) or _by_time(tokens, end)):
             yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
         if stems in lexicon.measures:
             yield end, MeasureNoun("named", lexicon.measures[stems].name)
-        yield from _schema_words(known, norms, stems, end, lexicon)
+        if end - at < 2 or not _compare(tokens, end - 1):
+            # "ordered at least 3 times" is not about `ordered_at`.
+            yield from _schema_words(known, norms, stems, end, lexicon)
         if known is not None:
             yield end, known
         values = lexicon.values.get(stems)
@@ -202,10 +245,21 @@ def _candidates(
             yield end, Verb("event", lexicon.events[norms[0]])
         if norms in lexicon.date_verbs and stems not in lexicon.tables:
             yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
-        if norms in lexicon.dates and stems not in lexicon.tables:
+        at_least = end - at > 1 and _compare(tokens, end - 1)
+        if norms in lexicon.dates and stems not in lexicon.tables and not at_least:
             yield end, ColumnNoun(tuple(lexicon.dates[norms]))
     if token.number is not None:
         yield at + 1, Number(token.number)
+
+
+def _by_time(tokens: Sequence[Token], at: int) -> bool:
+    """Whether "by month", "per week" stands there: "tickets closed by month"."""
+    norms = [token.norm for token in tokens[at : at + 4]]
+    return any(
+        ENGLISH.grammar.get(tuple(norms[:place])) == Word("by")
+        and isinstance(ENGLISH.grammar.get(tuple(norms[place : place + 1])), GrainNoun)
+        for place in (1, 2)
+    )
 
 
 def _moving(tokens: Sequence[Token], at: int) -> tuple[int, Moving] | None:
@@ -243,6 +297,9 @@ def _schema_words(
 
 def _compare(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
     norms = tuple(token.norm for token in tokens[at : at + 9])
+    often = _times(tokens, at)
+    if often:
+        return often
     pools = ((ENGLISH.price_comparisons, True), (ENGLISH.comparisons, False))
     for phrases, about_price in pools:
         for length in range(len(norms), 0, -1):
@@ -263,6 +320,73 @@ def _compare(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
         tail = tuple(token.norm for token in tokens[number[0] : number[0] + 2])
         if tail in _ONE_OR_MORE:
             return number[0] + 2, Compare(_ONE_OR_MORE[tail], number[1].value)
+    return None
+
+
+def _dates(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> Iterator[tuple[int, Recognised]]:
+    """ "Days between opened and closed": of the two, a date is meant, and no value."""
+    for end in range(min(len(tokens), at + LONGEST), at, -1):
+        norms = tuple(each.norm for each in tokens[at:end])
+        for pool in (lexicon.dates, lexicon.date_verbs):
+            if norms in pool:
+                yield end, ColumnNoun(tuple(pool[norms]))
+
+
+def _ordinal(tokens: Sequence[Token], at: int) -> tuple[int, Superlative] | None:
+    """ "Second highest", "the third most expensive"."""
+    start = at + (tokens[at].norm == "the")
+    place = ENGLISH.ordinals.get(tokens[start].norm) if start < len(tokens) else None
+    if place is None:
+        return None
+    for end in range(min(len(tokens), start + LONGEST), start + 1, -1):
+        known = ENGLISH.grammar.get(tuple(each.norm for each in tokens[start + 1 : end]))
+        if isinstance(known, Superlative):
+            return end, replace(known, place=place, also_aggregate=False)
+    return None
+
+
+def _pattern(
+    tokens: Sequence[Token], at: int, lexicon: Lexicon, before: Recognised | None
+) -> tuple[int, Pattern] | None:
+    """ "(name) starts with A": letters that are not taken for anything else."""
+    if not isinstance(before, ColumnNoun) or not any(map(lexicon.is_text, before.senses)):
+        return None
+    norms = tuple(token.norm for token in tokens[at : at + 6])
+    for length in range(len(norms) - 1, 0, -1):
+        where = ENGLISH.patterns.get(norms[:length])
+        if where:
+            return at + length + 1, Pattern(where, tokens[at + length].text)
+    return None
+
+
+def _in_column(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bool:
+    """Whether "in the name", "in their make name" stands there."""
+    rest = list(tokens[at : at + 6])
+    if not rest or rest[0].norm != "in":
+        return False
+    while len(rest) > 1 and ENGLISH.grammar.get((rest[1].norm,)) == Word("silent"):
+        del rest[1]
+    stems = tuple(each.stem for each in rest[1:])
+    for end in range(len(stems), 0, -1):
+        if senses := lexicon.columns.get(stems[:end]):
+            return any(map(lexicon.is_text, senses))
+    return False
+
+
+def _times(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
+    """ "More than once", "at least 3 times", "only twice"."""
+    norms = tuple(token.norm for token in tokens[at : at + 9])
+    for length in range(min(5, len(norms) - 1), 0, -1):
+        operator = ENGLISH.comparisons.get(norms[:length])
+        if length == 1 and norms[0] in ENGLISH.calendar["exactly"]:
+            operator = "="
+        word, after = norms[length], norms[length + 1 : length + 2]
+        number = ENGLISH.times.get(word)
+        if operator and number:
+            return at + length + 1, Compare(operator, Decimal(number), often=True)
+        value = tokens[at + length].number
+        if operator and value is not None and after and after[0] in ENGLISH.calendar["times"]:
+            return at + length + 2, Compare(operator, value, often=True)
     return None
 
 

@@ -12,15 +12,25 @@ from awhile.ask.translators.conditions import condition, times
 from awhile.ask.translators.dating import date_of
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Rank
-from awhile.ask.translators.intent import ColumnRef, Groups, Listing, Measure, Order, Pairs
+from awhile.ask.translators.intent import (
+    ColumnRef,
+    EntityDimension,
+    Groups,
+    Listing,
+    Measure,
+    Order,
+    Pairs,
+    TimeDimension,
+)
 from awhile.ask.translators.marks import Superlative
+from awhile.ask.translators.measuring import dimension
 from awhile.ask.translators.names import is_label
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
     from awhile.ask.translators.intent import Condition, Intent
 
-__all__ = ["DEFAULT_ROWS", "first_or_last", "listing", "pairs"]
+__all__ = ["DEFAULT_ROWS", "first_or_last", "listing", "pairs", "skipped"]
 
 DEFAULT_ROWS = 10
 """How many a "top" without a number shows."""
@@ -54,6 +64,11 @@ def listing(case: Case) -> Intent:
     )
     distinct = bool(target.columns) and (draft.distinct or not names_rows)
     where = _where(case, table)
+    of_values = distinct and where.never and not target.table
+    if of_values and all(is_label(card, case.figures.column(each)) for each in columns):
+        of_values = False
+    if of_values and draft.related:
+        raise Stuck("I cannot tell what is ruled out", *(mark.text for mark, _ in draft.verbs))
     order: Order | None = None
     limit: int | None = None
     if draft.rank:
@@ -62,7 +77,8 @@ def listing(case: Case) -> Intent:
         if draft.rank.column not in columns:
             columns = (*columns, draft.rank.column)
         order = Order(draft.rank.column, draft.rank.word.descending)
-        limit = draft.rank.count or (DEFAULT_ROWS if target.plural else 1)
+        several = target.plural and draft.rank.word.place == 1
+        limit = draft.rank.count or (DEFAULT_ROWS if several else 1)
     elif isinstance(draft.sort, ColumnRef):
         if distinct and draft.sort not in columns:
             raise Stuck("different values can only be sorted by what is shown")
@@ -71,7 +87,42 @@ def listing(case: Case) -> Intent:
         if not target.columns:
             raise Stuck("it is not said what is sorted by")
         order = Order(next(iter(columns)), draft.descending)
-    return Listing(table, columns, distinct, where, order, limit)
+    columns, within = _within(case, table, columns)
+    if within and (distinct or limit is None):
+        raise Stuck("I do not know what it ranks by", draft.groupings[0].mark.text)
+    skip = skipped(draft.rank)
+    return Listing(table, columns, distinct, of_values, where, order, limit, skip, within)
+
+
+def skipped(rank: Rank | None) -> int:
+    """How many are left out before "the second highest". Raises `Stuck`."""
+    if rank is None:
+        return 0
+    if rank.word.place > 1 and rank.count is not None:
+        raise Stuck("I do not understand which of them", rank.mark.text)
+    return rank.word.place - 1
+
+
+def _within(
+    case: Case, table: str, columns: tuple[ColumnRef, ...]
+) -> tuple[tuple[ColumnRef, ...], tuple[ColumnRef, ...]]:
+    """The columns with those of the groups before them, and what tells the groups apart."""
+    shown: list[ColumnRef] = []
+    within: list[ColumnRef] = []
+    for grouping in case.draft.groupings:
+        found = dimension(case, grouping)
+        near = case.joins.reach(table)
+        if isinstance(found, TimeDimension) or found.table not in near:
+            raise Stuck("I do not understand what is ranked within what", grouping.mark.text)
+        if isinstance(found, ColumnRef):
+            within.append(found)
+            shown.append(found)
+        elif found.table == table:
+            raise Stuck("I do not understand what is ranked within what", grouping.mark.text)
+        else:
+            within += [ColumnRef(found.table, key) for key in found.key]
+            shown += [ColumnRef(found.table, name) for name in found.labels or found.key]
+    return tuple(dict.fromkeys((*shown, *columns))), tuple(within)
 
 
 def first_or_last(case: Case) -> Intent:
@@ -84,15 +135,19 @@ def first_or_last(case: Case) -> Intent:
         or draft.target is None
         or not draft.target.table
         or draft.figures
-        or draft.groupings
         or draft.thresholds
         or draft.bare
     ):
         raise Stuck("I can only tell when the first or last of something was", "when")
+    if skipped(rank):
+        raise Stuck("I can only tell when the first or last of something was", rank.mark.text)
     ref = date_of(case, draft.target.table, rank.mark)
     latest = Measure("max" if rank.word.descending else "min", ref)
     draft.date = ref
-    return Groups((latest,), (), _where(case, draft.target.table))
+    dims = tuple(dimension(case, each) for each in draft.groupings)
+    if any(not isinstance(each, EntityDimension) for each in dims):
+        raise Stuck("I can only tell this for each row of a table", "when")
+    return Groups((latest,), dims, _where(case, draft.target.table))
 
 
 def pairs(case: Case) -> Intent:
@@ -114,6 +169,8 @@ def pairs(case: Case) -> Intent:
     if len(key.columns) != 1 or len(item.key) != 1:
         raise Stuck(f"{trade.item} has a key of several columns", "together")
     rank = draft.rank or Rank(Superlative(True), target.mark)
+    if skipped(rank):
+        raise Stuck("I only rank pairs by how often they are bought", rank.mark.text)
     if rank.word.about not in (None, "rank", "rows", "units"):
         raise Stuck("I only rank pairs by how often they are bought", rank.mark.text)
     draft.related.append(trade.header)

@@ -15,6 +15,8 @@ from awhile.ask.translators.names import table_words
 from awhile.ask.translators.sources import Sources, unique
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from awhile.ask.translators.intent import Listing, Pairs
 
 __all__ = ["Lists"]
@@ -30,16 +32,25 @@ class Lists(Sources):
             wanted.append(intent.order.by.table)
         if any(each not in self.joins.reach(intent.table) for each in wanted):
             raise Stuck("these columns are not of the same rows")
+        wanted += [each.table for each in intent.within]
+        if any(each not in self.joins.reach(intent.table) for each in wanted):
+            raise Stuck("these columns are not of the same rows")
         tree = self.source(intent.table, wanted)
         names = unique([each.column for each in intent.columns])
         for each, name in zip(intent.columns, names, strict=True):
             tree = tree.select(self.alias(self.ref(each), name))
+        if intent.of_values:
+            tree = tree.having(_never(tests.pop()))
+            for each in intent.columns:
+                tree = tree.group_by(self.ref(each))
         for test in tests:
             tree = tree.where(test)
+        if intent.within:
+            return self.first_of_each(intent, tree, names)
         order = intent.order.by if intent.order else None
         descending = intent.order is not None and intent.order.descending
         if intent.distinct:
-            tree = tree.distinct()
+            tree = tree if intent.of_values else tree.distinct()
             places = list(range(1, len(intent.columns) + 1))
             if isinstance(order, ColumnRef):
                 # Engines sort different rows only by what they show of them.
@@ -55,7 +66,27 @@ class Lists(Sources):
             card = self.schema.table(intent.table)
             for key in card.primary_key if card else ():
                 tree = tree.order_by(exp.Ordered(this=self.column(intent.table, key), desc=False))
-        return tree.limit(intent.limit) if intent.limit else tree
+        return self.limited(tree, intent.skip, intent.limit)
+
+    def first_of_each(self, intent: Listing, tree: exp.Select, names: Sequence[str]) -> exp.Select:
+        """The first rows of each group; what tells groups apart need not be shown."""
+        assert intent.order is not None
+        assert isinstance(intent.order.by, ColumnRef)
+        assert intent.limit is not None
+        card = self.schema.table(intent.table)
+        keys = [ColumnRef(intent.table, key) for key in (card.primary_key if card else ())]
+        called = dict(zip(intent.columns, names, strict=True))
+        for each in (*intent.within, intent.order.by, *keys):
+            if each not in called:
+                called[each] = unique([*called.values(), f"by_{each.column}"])[-1]
+                tree = tree.select(self.alias(self.ref(each), called[each]))
+        by = exp.Column(this=self.name(called[intent.order.by]))
+        order = [exp.Ordered(this=by, desc=intent.order.descending, nulls_first=False)]
+        order += [
+            exp.Ordered(this=exp.Column(this=self.name(called[each])), desc=False) for each in keys
+        ]
+        within = [called[each] for each in intent.within]
+        return self.placed(tree, names, within, order, intent.skip, intent.limit)
 
     def pairs(self, intent: Pairs) -> exp.Select:
         """Each item once for each basket first, so that two lines of one item are no pair."""
@@ -110,6 +141,13 @@ class Lists(Sources):
             tree = tree.order_by(exp.Ordered(this=self.column("pairs", f"{side}_item"), desc=False))
         tree = tree.with_("baskets", as_=baskets).with_("pairs", as_=counted)
         return tree.limit(intent.limit) if intent.limit else tree
+
+
+def _never(test: exp.Expr) -> exp.Expr:
+    """That a test, which is the negation of another, fails for no row of a group."""
+    zero, one = exp.Literal.number("0"), exp.Literal.number("1")
+    found = exp.Case(ifs=[exp.If(this=test, true=zero)], default=one)
+    return exp.EQ(this=exp.Sum(this=found), expression=zero.copy())
 
 
 def _place(number: int) -> exp.Expr:

@@ -1,6 +1,6 @@
 """What a stretch of a question was recognised as: one closed set of small values.
 
-Source: ours. `english.py` maps grammar words to these, `link.py` maps schema words to them, and
+Source: ours. `language.py` maps grammar words to these, `link.py` maps schema words to them, and
 `reader.py` is the only one to turn a row of them into an intent.
 """
 
@@ -26,8 +26,11 @@ __all__ = [
     "Moving",
     "Number",
     "Operator",
+    "Part",
+    "Pattern",
     "Recognised",
     "Role",
+    "SpanNoun",
     "Step",
     "Superlative",
     "TableNoun",
@@ -64,6 +67,8 @@ Role = Literal[
     "descending",
     "distinct",
     "new",
+    "between",
+    "both",
     "exist",
     "bring",
     "all",
@@ -103,11 +108,14 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Superlative:
-    """ "most", "top", "cheapest". `about` is what the word itself ranks by, if it says so."""
+    """ "most", "top", "cheapest". `about` is what the word itself ranks by, if it says so;
+    `place` is 2 in "second highest".
+    """
 
     descending: bool
     about: Literal["price", "time", "units", "events", "rows", "rank", "size"] | None = None
     also_aggregate: bool = False
+    place: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +161,24 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A comparison with its number or numbers."""
+    """A comparison with its number or numbers; `often` where it is of how often something was."""
 
     operator: Operator
     low: Decimal
     high: Decimal | None = None
     about_price: bool = False
+    often: bool = False
+
+
+Part = Literal["start", "end", "anywhere"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Some letters that a text has, and where: "starts with A"."""
+
+    where: Part
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +246,14 @@ class ValueNoun:
 
 
 @dataclass(frozen=True, slots=True)
+class SpanNoun:
+    """The days from one date to another: "days between order date and ship date"."""
+
+    start: ColumnSense
+    end: ColumnSense
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """Words nothing explains."""
 
@@ -240,11 +268,13 @@ Recognised = (
     | MeasureNoun
     | Verb
     | Compare
+    | Pattern
     | Number
     | TimeRange
     | TableNoun
     | ColumnNoun
     | ValueNoun
+    | SpanNoun
     | Unknown
 )
 

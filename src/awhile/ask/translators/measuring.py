@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
-from awhile.ask.translators.dating import event_date
+from awhile.ask.translators.dating import event_date, not_another
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.intent import (
     ColumnRef,
@@ -16,6 +16,7 @@ from awhile.ask.translators.intent import (
     Measure,
     Product,
     Rows,
+    Span,
     TimeDimension,
 )
 from awhile.ask.translators.names import full_name, one_of, table_words
@@ -38,6 +39,10 @@ def measure(case: Case, figure: Figure, groupings: list[Grouping]) -> Measure:
     if figure.kind == "count":
         _not_items(case, figure)
         inner = Measure("count", Rows(figure.table))
+    elif figure.kind == "days" and figure.column and figure.until:
+        if figure.outer:
+            raise Stuck("too many functions one upon another", figure.mark.text)
+        return Measure(figure.function or "avg", Span(figure.column, figure.until))
     elif figure.kind == "column" and figure.column:
         return _of_column(case, figure, figure.column, groupings)
     elif figure.kind == "value":
@@ -64,6 +69,7 @@ def dimension(case: Case, grouping: Grouping) -> Dimension:
     """The dimension of a group as said. Raises `Doubt`."""
     if grouping.grain:
         ref = event_date(case, grouping.mark)
+        not_another(case, grouping.mark, ref, grouped=True)
         if case.figures.is_year(ref) and grouping.grain.unit != "year":
             raise Stuck(f"{ref.table}.{ref.column} only holds years", grouping.mark.text)
         return TimeDimension(ref, grouping.grain.unit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Figure, Grouping, Target, When
 from awhile.ask.translators.figuring import Figuring
-from awhile.ask.translators.intent import Among, ColumnRef, Flag, Missing
+from awhile.ask.translators.intent import Among, ColumnRef, Flag, Matching, Missing
 from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import (
     Aggregate,
@@ -18,6 +18,7 @@ from awhile.ask.translators.marks import (
     Compare,
     MeasureNoun,
     Number,
+    Pattern,
     Superlative,
     TableNoun,
     TimeRange,
@@ -61,12 +62,15 @@ class Naming(Figuring):
 
     def begins_comparison(self) -> bool:
         """ "Months with fewer than 15 orders": the units of time themselves are asked for."""
-        return not self.draft.figures and self.ahead() == Word("with")
+        where = self.at < len(self.marks) and self.marks[self.at].text.casefold() == "where"
+        return not self.draft.figures and (self.ahead() == Word("with") or where)
 
     def period(self, mark: Mark, time: TimeRange) -> None:
         """A time, of the date said right before it, or of one that the rest tells."""
         self.refuse_not()
         before = self.last.what if self.last else None
+        if not isinstance(before, TimeRange):
+            self.refuse_or()
         ref = None
         if isinstance(before, ColumnNoun) and self.dated(ref_of(before)):
             ref = ref_of(before)
@@ -79,6 +83,8 @@ class Naming(Figuring):
     def table(self, mark: Mark, noun: TableNoun) -> None:
         draft, name = self.draft, noun.table
         self.refuse_or()
+        if any(figure.mark == mark for figure, _ in draft.thresholds):
+            return
         if self.ahead() == MeasureNoun("value") and self.figures.order_like(name):
             self.refuse_not()
             self.at += 1
@@ -122,6 +128,9 @@ class Naming(Figuring):
             draft.target.table = name
         else:
             self.refuse_bare(mark)
+            if self.last and isinstance(self.last.what, Superlative):
+                # "customers whose last order was …": what is ranked is not what is asked for.
+                raise Stuck("it is not what is asked for", self.last.text, mark.text)
             draft.related.append(name)
 
     def never(self, table: str) -> None:
@@ -153,16 +162,30 @@ class Naming(Figuring):
 
     def column(self, mark: Mark, noun: ColumnNoun) -> None:
         draft, ref = self.draft, ref_of(noun)
-        following = self.ahead(1) if self.ahead() == Word("is") else self.ahead()
+        following = self.ahead()
+        if following in (Word("is"), Word("not"), Word("preposition")):
+            after = self.ahead(1)
+            following = (
+                after if isinstance(after, Pattern) or following == Word("is") else following
+            )
         self.note(mark, f"{ref.table}.{ref.column}")
-        if isinstance(following, ValueNoun) and _sense_ref(following) == ref and not self.by:
+        valued = isinstance(following, ValueNoun) and _sense_ref(following) == ref
+        compared = isinstance(following, Compare | Number) and self.numeric(ref)
+        missing = self.negation and not (self.by or self.functions or self.dated(ref))
+        if isinstance(following, Pattern):
+            self.refuse_not()
+            valued = True
+        if valued and not self.by:
+            self.passing = True
             return
-        self.refuse_or()
+        if not (compared and not self.functions) and not missing:
+            self.refuse_or()
         listed = draft.target and draft.target.columns and self.joiner
         if self.dated(ref) and not self.functions and not (listed and not noun.verb):
             self.date(mark, noun, ref)
-        elif isinstance(following, Compare | Number) and self.numeric(ref) and not self.functions:
+        elif compared and not self.functions:
             self.refuse_not()
+            self.passing = True
         elif self.functions:
             self.refuse_not()
             self.measured(mark, ref)
@@ -248,6 +271,8 @@ class Naming(Figuring):
             self.place(Figure("column", mark, "count_distinct", column=ref))
             return True
         if about in (None, "size") and self.numeric(ref):
+            if draft.target is None and rank.word.place > 1:
+                raise Stuck("it is not said what is ranked", rank.mark.text)
             if draft.target is None:
                 name: Function = "max" if rank.word.descending else "min"
                 draft.figures.append(Figure("column", mark, name, column=ref))
@@ -279,7 +304,6 @@ class Naming(Figuring):
         said = "is not" if negated else "is"
         self.note(mark, f"{ref.table}.{ref.column} {said} {sense.value!r}")
         if sense.is_flag:
-            self.refuse_or()
             self.keep(mark, Flag(ref, negated))
         else:
             self.among(mark, ref, sense.value, negated)
@@ -287,6 +311,25 @@ class Naming(Figuring):
             draft.said[-1].how = "claim"  # "share of Toys in revenue"
         if not of_rows:
             self.negation = None
+
+    def pattern(self, mark: Mark, pattern: Pattern) -> None:
+        """ "(name) starts with A", "'oak' in the name"."""
+        before = self.last
+        if before and before.what == Word("not") and self.at > 2:
+            before = self.marks[self.at - 3]
+        column = before.what if before else None
+        if self.ahead() == Word("preposition") and isinstance(self.ahead(1), ColumnNoun):
+            column = self.ahead(1)
+            self.at += 2
+        if not isinstance(column, ColumnNoun) or self.by or self.functions or self.sort:
+            raise Stuck("I do not understand what these letters are of", mark.text)
+        ref = ref_of(column)
+        if self.figures.column(ref).kind != "text":
+            raise Stuck(f"{ref.column} holds no texts", mark.text)
+        negated = self.negation is not None
+        self.negation = None
+        self.note(mark, f"letters of {ref.table}.{ref.column}, upper and lower case alike")
+        self.keep(mark, Matching(ref, pattern.where, pattern.text, negated))
 
     def rules_out_rows(self) -> bool:
         """Whether a negation is of rows that the asked ones may have many of, named ahead."""
@@ -313,7 +356,6 @@ class Naming(Figuring):
             if self.joiner.what != Word("or"):
                 draft.anded.add(ref)
         else:
-            self.refuse_or()
             self.keep(mark, Among(ref, (value,), negated))
 
 

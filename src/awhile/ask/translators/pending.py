@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Literal
 from awhile.ask.translators.contract import Choice, Meaning
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Draft, Said
+from awhile.ask.translators.intent import Among, Either, Flag, Matching
 from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
+    Compare,
     GrainNoun,
     MeasureNoun,
+    Number,
     TableNoun,
+    TimeRange,
+    ValueNoun,
     Word,
 )
 from awhile.ask.translators.names import table_words
@@ -57,6 +62,8 @@ class Pending:
         self.claiming = False
         self.tied = False
         self.side = 0
+        self.passing = False
+        """Whether a column only names what its value or number follows: "or status is returned"."""
 
     def check_nothing_waits(self) -> None:
         """Raises `Stuck` for a word whose noun never came."""
@@ -66,13 +73,29 @@ class Pending:
             rest.share = self.share is not None
             self.functions.clear()
             self.share = None
+        self.refuse_or()
         for waiting in (self.by, self.negation, self.sort, self.share, self.rows):
             if waiting:
                 raise Stuck("nothing follows it that it could apply to", waiting.text)
         if self.functions:
-            raise Stuck("it is not said of what", self.functions[0][0].text)
+            self.function_after(*self.functions[-1])
         if self.side == 1 and self.draft.ratio:
             raise Stuck("it is not said what it is divided by", self.draft.ratio.text)
+
+    def function_after(self, mark: Mark, said: Aggregate) -> None:
+        """ "how many orders does a customer have on average": of the figure said before."""
+        figures = self.draft.figures
+        only = figures[0] if len(figures) == 1 and len(self.functions) == 1 else None
+        after = [each.what for each in self.marks if each.start > mark.start]
+        last = all(isinstance(each, TimeRange | Word) for each in after)
+        last = last and said.function in ("avg", "median", "max", "min")
+        if only is None or not last or only.outer or only.share or only.kind == "column":
+            raise Stuck("it is not said of what", self.functions[0][0].text)
+        if only.kind == "value" and only.function is None:
+            only.function = said.function
+        else:
+            only.outer = said.function
+        self.functions.clear()
 
     def ahead(self, steps: int = 0) -> Recognised | None:
         """What the next mark was recognised as, or the one `steps` after it."""
@@ -85,6 +108,8 @@ class Pending:
     def keep(self, mark: Mark, condition: Filter) -> None:
         """One more condition, with how it was said."""
         draft = self.draft
+        if self.joiner and self.joiner.what == Word("or"):
+            condition = self.alternative(self.joiner, condition)
         noun = isinstance(self.ahead(), TableNoun | MeasureNoun) and not self.claiming
         how: Literal["adjective", "phrase", "claim"] = "phrase"
         if mark.start in self.claimed or self.claiming or self.link == "with":
@@ -94,9 +119,28 @@ class Pending:
         after = bool(draft.figures or draft.target)
         draft.said.append(Said(condition, mark, how, after, self.side))
 
+    def alternative(self, mark: Mark, condition: Filter) -> Either:
+        """ "from the web or with status returned": takes the condition before with it."""
+        draft = self.draft
+        before = draft.said[0] if len(draft.said) == 1 else None
+        if (
+            before is None
+            or before.filter.ref.table != condition.ref.table
+            or before.side != self.side
+            or any(
+                isinstance(one, Among | Flag | Matching) and one.negated
+                for one in (before.filter, condition)
+            )
+            or draft.thresholds
+            or draft.bare
+        ):
+            raise Stuck("I only understand it between two conditions of one table", mark.text)
+        draft.said.clear()
+        return Either((before.filter, condition))
+
     def refuse_or(self) -> None:
         if self.joiner and self.joiner.what == Word("or"):
-            raise Stuck("I only understand it between values of one column", self.joiner.text)
+            raise Stuck("I only understand it between values or conditions", self.joiner.text)
 
     def refuse_not(self) -> None:
         if self.negation:
@@ -119,6 +163,22 @@ class Pending:
 
     def adds_up(self, ref: ColumnRef) -> bool:
         return self.figures.adds_up(ref)
+
+    def owner_of(self, mark: Mark) -> str:
+        """The table said last before, unless columns or units of time were: "countries with …"."""
+        compared = [figure.mark for figure, _ in self.draft.thresholds]
+        for place in range(len(self.marks) - 1, -1, -1):
+            each = self.marks[place]
+            following = self.marks[place + 1].what if place + 1 < len(self.marks) else None
+            if each.start >= mark.start or each in compared:
+                continue
+            if isinstance(each.what, TableNoun):
+                return each.what.table
+            told = isinstance(following, ValueNoun | Compare | Number | TimeRange)
+            column = isinstance(each.what, ColumnNoun) and not each.what.verb and not told
+            if column or isinstance(each.what, GrainNoun):
+                return ""
+        return ""
 
     def before_joiner(self) -> Mark | None:
         """The mark before the joining word that stands right before this one."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Period",
     "Unit",
+    "a_year_before",
     "earlier",
     "find_period",
     "period_beside",
@@ -197,6 +198,17 @@ def period_beside(words: tuple[str, ...], last: Period) -> tuple[int, Period] | 
     except (ValueError, OverflowError):
         return None
     return used + 2, Period(start, end, f"one {unit} {'before' if step < 0 else 'after'} that")
+
+
+def a_year_before(period: Period) -> Period | None:
+    """The same days of the year before, where a period has both ends."""
+    if period.start is None or period.end is None:
+        return None
+    try:
+        start, end = (_add(day, -1, "year") for day in (period.start, period.end))
+    except (ValueError, OverflowError):
+        return None
+    return Period(start, end, f"the same {period.unit or 'days'} a year before")
 
 
 def period_of_data(words: tuple[str, ...], last_day: date) -> Period | None:

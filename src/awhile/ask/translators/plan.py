@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from awhile.ask.translators.bounding import bind
 from awhile.ask.translators.case import Case
 from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Stuck, Undecided
@@ -44,7 +45,9 @@ def plan(draft: Draft, figures: Figures, today: date) -> Intent:
         raise Stuck("it is not said how often", "often")
     if draft.bare:
         compare_bare(case)
-    sums = draft.groupings or draft.along or draft.versus
+    bind(case)
+    rows = draft.rank is not None and draft.rank.column is not None
+    sums = (draft.groupings and not rows) or draft.along or draft.versus
     if not draft.figures and not draft.thresholds and sums:
         _count_target(case)
     if draft.figures or draft.thresholds:

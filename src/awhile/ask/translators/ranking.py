@@ -58,8 +58,6 @@ def resolve_rank(case: Case, rank: Rank) -> None:
         and (target.table == case.figures.trade.header)
     ):
         _by(case, rank, Figure("value", rank.mark, "sum", table=target.table))
-    elif draft.groupings:
-        raise Stuck("I cannot rank within groups yet", rank.mark.text)
     else:
         raise Undecided("By what should they be ranked?", _rankings(case), rank.mark.text)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from awhile.ask.translators.contract import Choice
-from awhile.ask.translators.doubts import Stuck, Undecided
+from awhile.ask.translators.comparing import Comparing
+from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Along, Figure, Rank, Rest
-from awhile.ask.translators.intent import ColumnRef, Comparison
+from awhile.ask.translators.intent import ColumnRef
 from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
@@ -21,6 +21,8 @@ from awhile.ask.translators.marks import (
     MeasureNoun,
     Moving,
     Number,
+    Pattern,
+    SpanNoun,
     Step,
     Superlative,
     TableNoun,
@@ -30,7 +32,6 @@ from awhile.ask.translators.marks import (
     Verb,
     Word,
 )
-from awhile.ask.translators.naming import Naming, ref_of
 from awhile.ask.translators.rewriting import straightened
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _brought(marks: Sequence[Mark], at: int) -> Mark | None:
     return replace(mark, what=MeasureNoun("revenue")) if ranked or asked else None
 
 
-class _Reader(Naming):
+class _Reader(Comparing):
     """One pass."""
 
     def run(self) -> Draft:
@@ -120,10 +121,16 @@ class _Reader(Naming):
                 self.column(mark, mark.what)
             case ValueNoun():
                 self.value(mark, mark.what)
+            case Pattern():
+                self.pattern(mark, mark.what)
+            case SpanNoun():
+                self.days(mark, mark.what)
             case Unknown():
                 raise Stuck("it is not a word I know here", mark.text)
         self.link = None
-        self.joiner = None
+        if not self.passing:
+            self.joiner = None
+        self.passing = False
         self.more_groups = self.more_figures = False
         self.tied = False
         if not isinstance(mark.what, ColumnNoun | Verb):
@@ -191,6 +198,10 @@ class _Reader(Naming):
             case "chart":
                 if draft.rest:
                     draft.rest.as_chart = True
+            case "both":
+                draft.both = mark
+            case "between":
+                raise Stuck("I do not understand between what", mark.text)
             case "exist" | "bring" | "be" | "stop" | "silent":
                 pass
 
@@ -263,6 +274,11 @@ class _Reader(Naming):
         if self.last and not isinstance(self.last.what, Word):
             groups, figures = draft.groupings, draft.figures
             self.more_groups = bool(groups) and self.last == groups[-1].mark
+            begun = draft.target or figures
+            if self.more_groups and word.role == "comma" and groups[-1].each and not begun:
+                # "In each country, the product with …"
+                self.more_groups = False
+                self.joiner = None
             self.more_figures = bool(figures) and self.last == figures[-1].mark
 
     def all(self, mark: Mark) -> None:
@@ -270,7 +286,13 @@ class _Reader(Naming):
         draft = self.draft
         if draft.part_of or self.side == 2:
             return
-        if self.by or draft.verbs or draft.never_verb or (draft.target and draft.figures):
+        following, target = self.ahead(), draft.target
+        several = bool(target and draft.figures)
+        if isinstance(following, TableNoun) and not several:
+            # "Orders where all products are Toys": each order has several of them.
+            subject = target.table if target else draft.figures[0].table if draft.figures else ""
+            several = bool(subject) and following.table not in self.figures.joins.reach(subject)
+        if self.by or draft.verbs or draft.never_verb or several:
             raise Stuck("I do not understand it at this place", mark.text)
 
     def share_of(self, mark: Mark) -> None:
@@ -316,6 +338,7 @@ class _Reader(Naming):
 
     def along(self, mark: Mark, what: Recognised) -> None:
         """Growth, a running total or a moving average, whose parts may be said apart."""
+        self.refuse_or()
         draft = self.draft
         made = draft.along
         if isinstance(what, Moving):
@@ -351,6 +374,7 @@ class _Reader(Naming):
     # Ranks and numbers ------------------------------------------------------------------------
 
     def superlative(self, mark: Mark, word: Superlative) -> None:
+        self.refuse_or()
         rank = self.draft.rank
         if rank:
             if word.about == "units" and rank.word.about == "rank":
@@ -383,36 +407,7 @@ class _Reader(Naming):
             raise Stuck("it is not a sensible number of rows", str(count))
         self.draft.rank = Rank(word, mark, count)
 
-    def number(self, mark: Mark, number: Number) -> None:
-        before, following = self.last, self.ahead()
-        whole = number.value == int(number.value)
-        if isinstance(following, Superlative) and whole:
-            return
-        ranked = any(isinstance(each.what, Superlative) for each in self.marks[self.at :])
-        named = isinstance(following, TableNoun | ColumnNoun) and following.plural
-        if whole and ranked and named and self.draft.rank is None and self.link != "with":
-            self.rows = mark
-            return
-        if before and isinstance(before.what, ColumnNoun) and self.numeric(ref_of(before.what)):
-            self.keep(mark, Comparison(ref_of(before.what), "=", number.value))
-            return
-        if isinstance(following, TableNoun) and self.link == "with":
-            self.compare(mark, Compare("=", number.value))
-            return
-        grouped = any(each.mark == before for each in self.draft.groupings)
-        if before and isinstance(before.what, TableNoun) and not grouped and whole:
-            table = self.figures.table(before.what.table)
-            key = ColumnRef(table.name, "".join(table.primary_key[:1]))
-            if not before.what.plural and len(table.primary_key) == 1 and self.numeric(key):
-                self.keep(mark, Comparison(key, "=", number.value))
-                self.note(mark, f"{key.table}.{key.column}")
-                return
-        if self.draft.rest and whole and self.draft.rest.count is None:
-            self.draft.rest.count = int(number.value)
-            return
-        raise Stuck("I do not know what it counts", mark.text)
-
-    # Verbs and comparisons --------------------------------------------------------------------
+    # Verbs --------------------------------------------------------------------------------
 
     def verb(self, mark: Mark, verb: Verb) -> None:
         draft = self.draft
@@ -425,44 +420,3 @@ class _Reader(Naming):
         draft.never_verb = verb
         self.negation = None
         self.note(mark, "no such row may exist")
-
-    def compare(self, mark: Mark, compare: Compare) -> None:
-        draft = self.draft
-        self.refuse_or()
-        self.refuse_not()
-        before, following = self.last.what if self.last else None, self.ahead()
-        if isinstance(following, TableNoun | MeasureNoun) and not compare.about_price:
-            self.compared_count(mark, compare, following)
-        elif (
-            isinstance(before, ColumnNoun)
-            and self.numeric(ref_of(before))
-            and not compare.about_price
-            and not (draft.figures and draft.figures[-1].mark == self.last)
-        ):
-            ref = ref_of(before)
-            self.keep(mark, Comparison(ref, compare.operator, compare.low, compare.high))
-        elif self.compared_figure(mark, compare):
-            return
-        elif isinstance(before, Verb):
-            more = tuple(
-                Choice(each, draft.question.replace(mark.text, f"{mark.text} {each}", 1))
-                for each in ("units", "revenue")
-            )
-            raise Undecided(f"Of what should it be {mark.text}?", more, mark.text)
-        else:
-            draft.bare.append((mark, compare))
-
-    def compared_count(self, mark: Mark, compare: Compare, noun: TableNoun | MeasureNoun) -> None:
-        """ "more than 5 orders", "at least 100 units"."""
-        after = self.marks[self.at]
-        self.at += 1
-        if isinstance(noun, TableNoun):
-            if self.ahead() == MeasureNoun("value"):
-                raise Stuck("I do not understand the comparison", mark.text)
-            figure = Figure("count", after, "count", table=noun.table)
-            self.note(mark, f"how many rows of {noun.table} belong to each")
-        elif noun.name == "value":
-            raise Stuck("I do not understand the comparison", mark.text)
-        else:
-            figure = Figure(noun.name, after)
-        self.draft.thresholds.append((figure, compare))

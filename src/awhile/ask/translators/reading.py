@@ -15,17 +15,20 @@ from awhile.ask.translators.intent import (
     ColumnRef,
     Comparison,
     During,
+    Either,
     EntityDimension,
     Flag,
     Formula,
     Groups,
     Listing,
+    Matching,
     Measure,
     Missing,
     Product,
     Ratio,
     Rows,
     Share,
+    Span,
     TimeDimension,
     Totals,
     measures_of,
@@ -94,7 +97,7 @@ class _Reading:
         groups = " and ".join(self.dimension(each) for each in intent.dimensions)
         having = "".join(f", only those with {self.threshold(each)}" for each in intent.having)
         first = measures_of(intent.figures[0])[0]
-        base = intent.dimensions[0].table if intent.include_empty else first.of.table
+        base = intent.dimensions[0].table if intent.include_empty else self.base(first)
         where = self.condition(intent.where, base)
         if intent.count_groups:
             text = f"The number of {self.plural(intent.dimensions[0])}{where}{having}."
@@ -105,6 +108,8 @@ class _Reading:
         text += self.along(intent)
         only = intent.dimensions[0] if len(intent.dimensions) == 1 else None
         text += self.shared(intent)
+        if isinstance(first.per, EntityDimension) and first.per.table != first.of.table:
+            text += f" {_capital(self.plural(first.per))} without any do not count."
         if intent.include_empty:
             text += " Those without any count as 0."
         elif isinstance(only, EntityDimension) and first.of.table != only.table:
@@ -114,6 +119,13 @@ class _Reading:
         ):
             text += " Weekdays are numbered, 1 is Monday."
         return text + self.caveats(intent)
+
+    def base(self, measure: Measure) -> str:
+        """The table whose rows conditions are on."""
+        home, per = measure.of.table, measure.per
+        if per is None or per.table in self.figures.joins.reach(home):
+            return home
+        return self.figures.joins.base([home, per.table]) or home
 
     def shared(self, intent: Groups) -> str:
         """What belongs to several groups counts in each of them."""
@@ -135,10 +147,12 @@ class _Reading:
             return f" Sorted by {self.figures.called(intent.order.by)}, {end} first."
         end = "highest" if intent.order.descending else "lowest"
         by = f" by {self.figure(intent.order.by, short=True)}" if len(intent.figures) > 1 else ""
+        each = " and ".join(self.dimension(one) for one in intent.within)
+        inside = f" of each {each}" if each else ""
         if intent.limit == 1:
-            return f" Only the {end}{by} is shown."
+            return f" Only the {_place(intent.skip)}{end}{by}{inside} is shown."
         if intent.limit:
-            return f" The {intent.limit} {end}{by} are shown, {end} first."
+            return f" The {intent.limit} {end}{by}{inside} are shown, {end} first."
         return f" Sorted {end}{by} first."
 
     def along(self, intent: Groups) -> str:
@@ -163,6 +177,8 @@ class _Reading:
         """What a person might silently expect, and is not done: sorted out returns, discounts."""
         text = ""
         measures = [each for figure in intent.figures for each in measures_of(figure)]
+        measures += [each.measure for each in intent.having]
+        measures += [each.measure for each in intent.where.filters if isinstance(each, Totals)]
         money = [each.of for each in measures if isinstance(each.of, Product)]
         if money:
             card = self.figures.table(money[0].table)
@@ -216,6 +232,10 @@ class _Reading:
             return ""
         if only.never:
             return f" of those without any {_listed([_words(each) for each in only.related])}"
+        if only.related:
+            inside = _listed([self.filter(each) for each in only.filters])
+            where = f" where {inside}" if inside else ""
+            return f" of those with {_listed([_words(each) for each in only.related])}{where}"
         return f" for which {_listed([self.filter(each) for each in only.filters])}"
 
     def when(self, measure: Measure) -> str:
@@ -234,6 +254,9 @@ class _Reading:
             what = of.name.replace("_", " ") + ("" if short else f" ({of.sql} of {of.table})")
             if measure.function in ("sum", "itself") and not measure.per:
                 return what
+        elif isinstance(of, Span):
+            dates = f"{of.start.column} to {of.end.column}"
+            what = f"number of calendar days from {dates} of {_words(of.table)}"
         else:
             what = f"{self.figures.called(of)} of {_words(of.table)}"
         if measure.per:
@@ -250,6 +273,11 @@ class _Reading:
         if isinstance(dimension, TimeDimension):
             return f"{dimension.unit} of {dimension.ref.table}.{dimension.ref.column}"
         return f"{self.figures.called(dimension)} of {_words(dimension.table)}"
+
+    def group(self, ref: ColumnRef) -> str:
+        """What has one value of a column: a row, where it is the key."""
+        key = self.figures.table(ref.table).primary_key
+        return self.figures.one(ref.table) if key == (ref.column,) else self.dimension(ref)
 
     def plural(self, dimension: Dimension) -> str:
         return (
@@ -292,11 +320,23 @@ class _Reading:
                 whole = all(period.start and period.end for period in each.periods)
                 dates = " or ".join(period.dates for period in each.periods)
                 return f"{name} is {'in ' if whole else ''}{dates}"
+            case Matching():
+                says = {"start": "begins with", "end": "ends with", "anywhere": "contains"}
+                does = f"does not {says[each.where].replace('s ', ' ').rstrip('s')}"
+                return f"{name} {does if each.negated else says[each.where]} {each.text!r}"
             case Missing():
                 return f"{name} is {'known' if each.negated else 'empty'}"
+            case Either():
+                return " or ".join(map(self.filter, each.of))
             case Totals():
-                one = self.figures.one(each.entity.table)
-                return f"the {one} has {self.threshold(each)}"
+                one, during = self.figures.one(each.entity.table), ""
+                if each.measure.only:
+                    only = _listed([self.filter(one) for one in each.measure.only.filters])
+                    during = f", counting only where {only}"
+                if each.operator == ">" and not each.low and isinstance(each.measure.of, Rows):
+                    where = during.replace(", counting only", "")
+                    return f"the {one} has {_words(each.measure.of.table)}{where}"
+                return f"the {one} has {self.threshold(each)}{during}"
 
     def listing(self, intent: Listing) -> str:
         all_of_them = len(intent.columns) >= len(self.figures.table(intent.table).columns)
@@ -310,13 +350,17 @@ class _Reading:
         )
         head = "The different values of " if intent.distinct else "The "
         text = f"{head}{what}{self.condition(intent.where, intent.table)}."
+        if intent.of_values:
+            text += f" That is so for all {_words(intent.table)} of each of them."
         if intent.order and isinstance(intent.order.by, ColumnRef):
             end = "highest" if intent.order.descending else "lowest"
             column = intent.order.by.column
+            inside = "".join(f" for each {self.group(one)}" for one in intent.within)
             if intent.limit == 1:
-                text += f" Only the one with the {end} {column} is shown."
+                place = _place(intent.skip)
+                text += f" Only the one with the {place}{end} {column} is shown{inside}."
             elif intent.limit:
-                text += f" The {intent.limit} with the {end} {column} are shown."
+                text += f" The {intent.limit} with the {end} {column} are shown{inside}."
             else:
                 text += f" Sorted by {column}, {end} first."
         return text
@@ -329,6 +373,11 @@ class _Reading:
             f"{_words(intent.basket_table)}{self.condition(intent.where, intent.lines)}. "
             f"The {intent.limit} {end} frequent pairs are shown."
         )
+
+
+def _place(skipped: int) -> str:
+    """What is the highest but for so many."""
+    return {0: "", 1: "second ", 2: "third "}.get(skipped, f"{skipped + 1}th ")
 
 
 def _words(table: str) -> str:

@@ -13,9 +13,11 @@ from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
     Compare,
+    GrainNoun,
     Mark,
     MeasureNoun,
     Number,
+    SpanNoun,
     Superlative,
     TableNoun,
     ValueNoun,
@@ -42,7 +44,7 @@ def straightened(marks: Sequence[Mark]) -> tuple[list[Mark], set[int]]:
         elif mark.what != Word("silent"):
             heard.append(mark)
     starts = {heard[place].start for place in claimed if place < len(heard)}
-    return _with_functions_spread(_joined(heard)), starts
+    return _with_functions_spread(_spanned(_joined(heard))), starts
 
 
 def _joined(marks: Sequence[Mark]) -> list[Mark]:
@@ -76,6 +78,37 @@ def _joined(marks: Sequence[Mark]) -> list[Mark]:
                 mark = replace(mark, what=Compare("=", mark.what.value))
         made.append(mark)
     return made
+
+
+def _spanned(marks: Sequence[Mark]) -> list[Mark]:
+    """ "Number of days between order date and ship date": one figure."""
+    made: list[Mark] = []
+    at = 0
+    while at < len(marks):
+        found = _span(marks, at)
+        if found is None:
+            made.append(marks[at])
+            at += 1
+            continue
+        if made and made[-1].what == Aggregate("count"):
+            made.pop()
+        last = marks[at + 4]
+        text = " ".join(mark.text for mark in marks[at : at + 5])
+        made.append(Mark(marks[at].start, last.end, text, found))
+        at += 5
+    return made
+
+
+def _span(marks: Sequence[Mark], at: int) -> SpanNoun | None:
+    if at + 4 >= len(marks):
+        return None
+    unit, of, start, to, end = (mark.what for mark in marks[at : at + 5])
+    lead = of == Word("between") or marks[at + 1].text.casefold() == "from"
+    if unit != GrainNoun("day") or not lead or to not in (_AND, _OF):
+        return None
+    if not (isinstance(start, ColumnNoun) and isinstance(end, ColumnNoun)):
+        return None
+    return SpanNoun(start.senses[0], end.senses[0])
 
 
 def _merged(first: Mark, last: Mark, what: Recognised) -> Mark:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.draft import Said
 from awhile.ask.translators.intent import Condition, Measure, Ratio, Share
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 
     from awhile.ask.translators.case import Case
     from awhile.ask.translators.draft import Figure as SaidFigure
-    from awhile.ask.translators.draft import Said
-    from awhile.ask.translators.intent import Dimension, Figure, Filter
+    from awhile.ask.translators.intent import Dimension, During, Figure, Filter
 
 __all__ = ["divided"]
 
@@ -32,11 +32,60 @@ def divided(
     by_said: Mapping[int, Measure],
     dims: Sequence[Dimension],
     subject: str | None,
-) -> tuple[list[Figure], list[Filter]]:
-    """The figures, shares and ratios made of them, and the conditions left for all rows.
+    dated: Sequence[During],
+) -> tuple[list[Figure], list[Filter], Sequence[During]]:
+    """The figures, shares and ratios made of them, and the conditions and times left for all rows.
 
     Raises `Stuck`.
     """
+    draft = case.draft
+    shared = bool(subject) and not draft.ratio and any(each.share for each in answers)
+    near = case.joins.reach(subject) if subject else {}
+    if shared and (draft.events or any(each.ref.table not in near for each in dated)):
+        return _who_did(case, answers, by_said, near, dated)
+    said = [when.ref for when in draft.periods]
+    if shared and not dims and not draft.said and len(dated) == len(said) == 1 and said[0]:
+        # "Percentage of customers who joined in 2025"
+        draft.said.append(Said(dated[0], draft.periods[0].mark, "claim", True))
+        dated = ()
+    return *_divided(case, answers, by_said, dims), dated
+
+
+def _who_did(
+    case: Case,
+    answers: Sequence[SaidFigure],
+    by_said: Mapping[int, Measure],
+    near: Mapping[str, int],
+    dated: Sequence[During],
+) -> tuple[list[Figure], list[Filter], Sequence[During]]:
+    """ "What percentage of customers ordered Toys in 2025": of all customers, those who did."""
+    draft = case.draft
+    only, measures = answers[0], list(by_said.values())
+    plain = len(answers) == 1 and only.kind == "count" and not measures[0].per
+    if not plain or draft.part_of or draft.rank or draft.thresholds or draft.sort or draft.never:
+        raise Stuck("I do not understand this share", only.mark.text)
+    told = draft.events or [each.ref.table for each in dated if each.ref.table not in near]
+    events = [each for each in told if each not in near]
+    if len(events) != len(told) or any(ref.table in near for _, ref in draft.happened):
+        raise Stuck("I do not understand what it is a share of", only.mark.text)
+    far: list[Filter] = [each for each in draft.filters if each.ref.table not in near]
+    claimed = any(each.how == "claim" and each.filter not in far for each in draft.said)
+    if claimed or any(each.ref in draft.anded for each in far):
+        raise Stuck("I do not understand what it is a share of", only.mark.text)
+    far += [each for each in dated if each.ref.table not in near]
+    did = Condition(tuple(far), tuple(dict.fromkeys(events)))
+    draft.related = [each for each in draft.related if each not in events]
+    rest = [each for each in draft.filters if each.ref.table in near]
+    times = [each for each in dated if each.ref.table in near]
+    return [Ratio(replace(measures[0], only=did), measures[0])], rest, times
+
+
+def _divided(
+    case: Case,
+    answers: Sequence[SaidFigure],
+    by_said: Mapping[int, Measure],
+    dims: Sequence[Dimension],
+) -> tuple[list[Figure], list[Filter]]:
     draft = case.draft
     if draft.ratio:
         return _ratio(case, answers, by_said)

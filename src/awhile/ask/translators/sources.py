@@ -7,6 +7,7 @@ is ever parsed as SQL.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sqlglot
@@ -19,10 +20,13 @@ from awhile.ask.translators.intent import (
     ColumnRef,
     Comparison,
     During,
+    Either,
     Flag,
     Formula,
+    Matching,
     Missing,
     Product,
+    Span,
     Totals,
 )
 
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["Sources", "aggregate", "compared", "unique"]
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_WILD = "%_!\\"
+"""Letters that mean something in a pattern of SQL, or do in some engine."""
 _COMPARE: dict[Operator, type[exp.Binary]] = {
     "=": exp.EQ,
     "<>": exp.NEQ,
@@ -144,6 +150,46 @@ class Sources:
         found = [card.column(name) for name in columns]
         return declared and not any(each is None or each.nullable for each in found)
 
+    def limited(self, tree: exp.Select, skip: int, limit: int | None) -> exp.Select:
+        if limit is None:
+            return tree
+        return tree.limit(limit).offset(skip) if skip else tree.limit(limit)
+
+    def placed(
+        self,
+        rows: exp.Select,
+        names: Sequence[str],
+        within: Sequence[str],
+        order: Sequence[exp.Expr],
+        skip: int,
+        limit: int,
+    ) -> exp.Select:
+        """The first `limit` of `rows` but for `skip`, in each group of equal `within`; all by their
+        names.
+        """
+        place = unique([*names, "place"])[-1]
+        window = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[exp.Column(this=self.name(each)) for each in within],
+            order=exp.Order(expressions=list(order)),
+        )
+        shown = dict.fromkeys([*within, *names])
+        inner = exp.Select().from_(self.table("each_row"))
+        for each in shown:
+            inner = inner.select(exp.Column(this=self.name(each)))
+        inner = inner.select(exp.Alias(this=window, alias=self.name(place)))
+        tree = exp.Select().from_(self.table("placed"))
+        for each in names:
+            tree = tree.select(exp.Column(this=self.name(each)))
+        at = exp.Column(this=self.name(place))
+        tree = tree.where(exp.LTE(this=at, expression=exp.Literal.number(str(skip + limit))))
+        if skip:
+            tree = tree.where(exp.GT(this=at.copy(), expression=exp.Literal.number(str(skip))))
+        for each in within:
+            tree = tree.order_by(exp.Ordered(this=exp.Column(this=self.name(each)), desc=False))
+        tree = tree.order_by(exp.Ordered(this=at.copy(), desc=False))
+        return tree.with_("each_row", as_=rows).with_("placed", as_=inner)
+
     def where(self, base: str, condition: Condition) -> tuple[list[str], list[exp.Expr]]:
         """The tables to join and the conditions on rows of `base`."""
         reach = self.joins.reach(base)
@@ -237,16 +283,54 @@ class Sources:
                 return compared(column, each.operator, each.low, each.high)
             case During():
                 return self.during(column, each)
+            case Matching():
+                return self.matching(column, each)
             case Missing():
                 missing = exp.Is(this=column, expression=exp.Null())
                 return exp.Not(this=missing) if each.negated else missing
+            case Either():
+                return exp.Paren(this=exp.or_(*map(self.test, each.of), copy=False))
             case Totals():
-                return exp.In(this=column, query=self.totals(each).subquery())
+                return self.compared_total(column, each)
+
+    def matching(self, column: exp.Expr, each: Matching) -> exp.Expr:
+        """Letters as they are: none of them is a wildcard."""
+        if self.schema.dialect == "sqlite" and not each.text.isascii():
+            # SQLite knows upper and lower case of ASCII only.
+            spelled = (each.text, each.text.lower(), each.text.upper(), each.text.capitalize())
+            tests = [self.letters(column, replace(each, text=text)) for text in spelled]
+            test: exp.Expr = exp.Paren(this=exp.or_(*tests, copy=False))
+        else:
+            lower = replace(each, text=each.text.lower())
+            test = self.letters(exp.Lower(this=column), lower)
+        return exp.Not(this=test) if each.negated else test
+
+    def letters(self, column: exp.Expr, each: Matching) -> exp.Expr:
+        text = each.text
+        plain = "".join(f"!{letter}" if letter in _WILD else letter for letter in text)
+        before, after = each.where != "start", each.where != "end"
+        wanted = exp.Literal.string(f"{'%' * before}{plain}{'%' * after}")
+        test = exp.Like(this=column.copy(), expression=wanted)
+        if plain == text:
+            return test
+        return exp.Escape(this=test, expression=exp.Literal.string("!"))
+
+    def compared_total(self, key: exp.Expr, each: Totals) -> exp.Expr:
+        """Who has nothing to add up is below every number, and at most every number."""
+        opposite: dict[Operator, Operator] = {"<": ">=", "<=": ">"}
+        other = opposite.get(each.operator)
+        if other:
+            above = self.totals(replace(each, operator=other))
+            return exp.Not(this=exp.In(this=key, query=above.subquery()))
+        return exp.In(this=key, query=self.totals(each).subquery())
 
     def totals(self, each: Totals) -> exp.Select:
         """The keys of an entity's rows whose measure compares."""
         base = each.measure.of.table
-        tree = self.source(base, [each.entity.table])
+        tables, tests = self.where(base, each.measure.only) if each.measure.only else ([], [])
+        tree = self.source(base, [each.entity.table, *tables])
+        for test in tests:
+            tree = tree.where(test)
         for key in each.entity.key:
             column = self.column(each.entity.table, key)
             tree = tree.select(column).group_by(column.copy())
@@ -259,6 +343,12 @@ class Sources:
             return exp.Mul(this=self.ref(of.quantity), expression=self.ref(of.price))
         if isinstance(of, ColumnRef):
             return self.ref(of)
+        if isinstance(of, Span):
+            days = [
+                exp.Cast(this=self.ref(each), to=exp.DataType.build("date"))
+                for each in (of.end, of.start)
+            ]
+            return exp.DateDiff(this=days[0], expression=days[1], unit=exp.var("DAY"))
         if isinstance(of, Formula):
             return self.formula(of)
         return exp.Star()

@@ -24,6 +24,7 @@ from awhile.ask.translators.intent import (
     Ratio,
     Rows,
     Share,
+    Span,
     TimeDimension,
     measures_of,
 )
@@ -60,7 +61,7 @@ class Summing(Sources):
         bridge = None if measure.per or counting else self.bridge(home, dims)
         if bridge:
             return bridge
-        if measure.per or not counting:
+        if not counting or (measure.per and not isinstance(measure.of, Rows)):
             names = " and ".join(
                 dict.fromkeys(t for t in tables if t not in self.joins.reach(home))
             )
@@ -224,6 +225,8 @@ class Summing(Sources):
             plain = measure.function in ("sum", "itself") and not measure.per
             own = re.sub(r"\W+", "_", measure.of.name)
             name = own if plain else f"{words}_{own}"
+        elif isinstance(measure.of, Span):
+            name = f"{words}_days"
         else:
             name = f"{words}_{measure.of.column}"
         return name
