@@ -19,7 +19,7 @@ MEANINGS = {
     NOT_ANSWERED: "the question was refused, a question came back, or it was not to be run",
     UNREACHABLE: "the server cannot be reached",
     NOT_STOPPED: "a stop was asked for and is not confirmed yet",
-    CANCELLED: "it was cancelled, or left by Ctrl-C",
+    CANCELLED: "it was stopped, or left by Ctrl-C",
 }
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(f"{code:5}  {words}" for code, words in MEANINGS.items())

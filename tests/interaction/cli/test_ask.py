@@ -123,6 +123,16 @@ def test_a_server_that_cannot_be_reached_is_named_with_the_next_step(
     assert "Traceback" not in done.stderr
 
 
+def test_a_question_goes_on_from_the_newest_run(served: Place) -> None:
+    """Ours."""
+    assert served.run("ask", "revenue by product").returncode == ends.RESULT
+    done = served.run("ask", "only product 7", "--follows", "last", "--json")
+    assert done.returncode == ends.RESULT, done.stderr
+    assert "product 7" in json.loads(done.stdout)["sql"]
+    refused = served.run("ask", "--sql", "SELECT 1", "--follows", "last")
+    assert (refused.returncode, "about a question" in refused.stderr) == (ends.USAGE, True)
+
+
 def test_quiet_says_nothing_but_the_answer(served: Place) -> None:
     """Ours: the rows alone; and a file without a word."""
     done = served.run("ask", "how many products are there?", "--quiet")

@@ -11,7 +11,7 @@ import typer
 from awhile.ask.cli.how import File, Form, How, Request, Script
 from awhile.ask.cli.installed import must_be_complete
 from awhile.cli.files import FILES, with_files
-from awhile.cli.handles import ID
+from awhile.cli.handles import ID, known_ids
 from awhile.cli.settings import option, read_settings
 from awhile.errors import SettingsError
 
@@ -54,6 +54,14 @@ def ask(
     confirm_cost: Annotated[
         bool, typer.Option("--confirm-cost", help="Run it however expensive it is expected to be.")
     ] = False,
+    follows: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID|last",
+            help='The run that a question goes on from: "and by country?", "only 2025".',
+            autocompletion=known_ids,
+        ),
+    ] = None,
     as_json: Annotated[bool, JSON] = False,
     as_csv: Annotated[bool, CSV] = False,
     parquet: Annotated[Path | None, PARQUET] = None,
@@ -73,7 +81,10 @@ def ask(
     and says how to come back. Without a terminal it asks the server to stop, and goes on watching.
     """
     text = _asked(question, file)
+    if follows is not None and (sql or file is not None):
+        raise SettingsError("--follows is about a question, and SQL goes on from nothing. Drop it.")
     confirmed: dict[str, Any] = {"confirm_cost": True} if confirm_cost else {}
+    after = {} if follows is None else {"follows": follows}
     what: Request | Script
     if file is not None:
         what = Script({"sql": text, **confirmed})
@@ -81,7 +92,7 @@ def ask(
         what = (
             ("run_sql", {"sql": text, **confirmed})
             if sql
-            else ("ask", {"question": text, **confirmed})
+            else ("ask", {"question": text, **after, **confirmed})
         )
     form = _form(as_json, as_csv, parquet, xlsx)
     if file is not None and isinstance(form, File) and form.path is not None:

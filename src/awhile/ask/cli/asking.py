@@ -14,7 +14,7 @@ from awhile.ask.cli import shown
 from awhile.ask.cli.how import File, Script
 from awhile.ask.cli.leaving import write_file
 from awhile.ask.cli.paging import show_or_page
-from awhile.ask.cli.reach import found, reached
+from awhile.ask.cli.reach import found, reached, whole_id
 from awhile.ask.cli.rows import write_json
 from awhile.cli import ends
 from awhile.cli.answering import fill_in
@@ -77,6 +77,8 @@ class Asking:
                 self._aside(f"Asking {there.database} at {there.url}")
             # A key makes the call safe to repeat: it finds the run it has already started.
             keyed = {**arguments, "request_key": secrets.token_hex(16)}
+            if "follows" in arguments:
+                keyed["follows"] = await whole_id(there, str(arguments["follows"]))
             self._begun.sent = True
             self._begun.handle = handle = await there.server.start(tool, keyed)
             return await self._wait(there, handle, interrupts, arguments)

@@ -43,6 +43,9 @@ ID_LETTERS = 32
 """How long a whole run id is (`awhile.runtime`: 128 random bits)."""
 MOST_RUNS = 1000
 
+LAST = "last"
+"""In place of an id: the newest run."""
+
 
 @asynccontextmanager
 async def reached(
@@ -160,7 +163,7 @@ async def found(
     """
     last = await _last_seen_at(effective, run_id)
     async with reached(effective, prefer=last, answers_forms=answers_forms, quiet=quiet) as there:
-        whole = await _whole_id(there, run_id)
+        whole = await whole_id(there, run_id)
         yield there, await there.server.resume(whole)
 
 
@@ -179,11 +182,19 @@ async def _last_seen_at(effective: Effective, run_id: str) -> str | None:
     return servers[0] if servers and servers[0].startswith("http") else None
 
 
-async def _whole_id(there: Reached, beginning: str) -> str:
+async def whole_id(there: Reached, beginning: str) -> str:
+    """The id of the one run whose id begins so; of the newest for ``last``.
+
+    Raises:
+        SettingsError: no run's id begins so, or several do.
+        RemoteError: the server does not tell.
+    """
     if len(beginning) == ID_LETTERS:
         return beginning
     runs = (await there.call("list_runs", {"limit": MOST_RUNS}))["runs"]
     ids = [str(run["run_id"]) for run in runs]
+    if beginning == LAST and ids:
+        return ids[0]
     matching = [each for each in ids if beginning and each.startswith(beginning)]
     if len(matching) == 1:
         return matching[0]
@@ -243,4 +254,4 @@ async def _call(server: RemoteServer, tool: str, arguments: Mapping[str, Any]) -
     return cast("dict[str, Any]", result.structured_content or {})
 
 
-__all__ = ["MOST_RUNS", "RUN_TOOLS", "Reached", "found", "of_another_kind", "reached"]
+__all__ = ["MOST_RUNS", "RUN_TOOLS", "Reached", "found", "of_another_kind", "reached", "whole_id"]

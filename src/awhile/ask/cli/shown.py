@@ -44,7 +44,7 @@ def show_answer(answer: Mapping[str, Any], screen: Console, *, quiet: bool = Fal
         return
     show_head(answer, screen)
     show_table(columns, rows, screen)
-    screen.print(Text(footer(answer, len(rows)), style="dim"))
+    _put(Text(footer(answer, len(rows)), style="dim"), screen)
 
 
 def show_head(answer: Mapping[str, Any], screen: Console) -> None:
@@ -63,6 +63,11 @@ def mark_of(answer: Mapping[str, Any]) -> str | None:
     return reading if reading.startswith(_MARK) else UNVERIFIED
 
 
+def _put(text: Text, screen: Console) -> None:
+    """Folded to a terminal; where there is none, nobody's lines are."""
+    screen.print(text, soft_wrap=not screen.is_terminal)
+
+
 def show_sql(sql: str, screen: Console) -> None:
     """The SQL, coloured where the terminal has colours."""
     text = visible_lines(sql)
@@ -77,12 +82,12 @@ def show_sql(sql: str, screen: Console) -> None:
 
 def show_refusal(refusal: Mapping[str, Any], screen: Console) -> None:
     """What was not understood, what was, and what can be asked about."""
-    screen.print(Text(visible_lines(str(refusal.get("text", "")))))
+    _put(Text(visible_lines(str(refusal.get("text", "")))), screen)
 
 
 def show_question_back(back: Mapping[str, Any], screen: Console) -> None:
     """The question that came back, its choices numbered."""
-    screen.print(Text(visible_lines(str(back.get("text", ""))), style="bold"))
+    _put(Text(visible_lines(str(back.get("text", ""))), style="bold"), screen)
     for number, choice in enumerate(choices(back), start=1):
         line = Text.assemble((f"  {number}  ", "bold"), visible(choice["label"]))
         question = choice.get("question")
@@ -90,7 +95,7 @@ def show_question_back(back: Mapping[str, Any], screen: Console) -> None:
             line.append(f"\n     {visible(question)}", style="dim")
         if choice.get("confirm_cost"):
             line.append("  (--confirm-cost)", style="dim")
-        screen.print(line)
+        _put(line, screen)
 
 
 def choices(back: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -184,13 +189,13 @@ def _show_reading(answer: Mapping[str, Any], screen: Console) -> None:
     if mark is not None:
         # Marked by a word and by a colour, since it is what decides whether to believe the rest.
         told = Text.assemble((_MARK, "bold yellow"), visible_lines(mark).removeprefix(_MARK))
-        screen.print(told)
+        _put(told, screen)
     if reading and reading != mark:
-        screen.print(Text(visible_lines(reading)))
+        _put(Text(visible_lines(reading)), screen)
     meanings: list[dict[str, str]] = answer.get("meanings") or []
     for one in meanings:
         words, meaning = visible(one["words"]), visible(one["meaning"])
-        screen.print(Text(f"  {words!r}: {meaning}", style="dim"))
+        _put(Text(f"  {words!r}: {meaning}", style="dim"), screen)
     if reading or mark or meanings:
         screen.print()
 
