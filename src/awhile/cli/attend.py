@@ -12,7 +12,7 @@ from rich.live import Live
 
 from awhile.cli.keyboard import at_a_terminal
 from awhile.cli.line import Line
-from awhile.cli.menu import Choice, choose
+from awhile.cli.menu import Choice, Left, choose
 from awhile.cli.screen import err, moves, say
 from awhile.cli.words import WORK, StopRequest, words_for
 from awhile.client import CancelOutcome, State, show
@@ -67,10 +67,8 @@ class Manner:
     answer: OnInput | None = None
     """Puts what the work asks to somebody, at this terminal; meanwhile nothing else is shown there.
     None: it is only shown that it asks."""
-    kept: str | None = None
-    """What is to be known about keeping it running."""
-    lost: bool = False
-    """Whether it cannot be come back to, id or not."""
+    left: Left = Left.RUNS_ON
+    """What becomes of the work when it is left, if it has an id."""
 
 
 async def attend(handle: Handle, interrupts: Interrupts, manner: Manner) -> Attended:
@@ -184,8 +182,8 @@ class Attending:
         async with self._at_the_desk():
             return await choose(
                 self._interrupts,
-                run_id=None if self._manner.lost else self._handle.id,
-                kept=self._manner.kept,
+                run_id=self._handle.id,
+                left=self._manner.left if self._handle.id is not None else Left.ENDS,
             )
 
     async def _stop_unless_interrupted(self, presses: int) -> None:
@@ -292,12 +290,12 @@ def _left_words(attended: Attended, manner: Manner, words: str) -> str:
                 return "Left without waiting for the stop to be confirmed; it may still run"
             case _:
                 return words
-    if manner.lost:
-        return "Left; its server ends with this command, and it with the server"
     if attended.known.task is None or not attended.known.task.task_id:
         return "Left; the call is closed with it, which asks the server to stop"
+    if manner.left is not Left.RUNS_ON:
+        return "Left; its server ends with this command, and it with the server"
     away = attended.known.unreachable_since_ms is not None
     return f"Left. {words}" if away else "Left; it keeps running"
 
 
-__all__ = ["Attended", "Manner", "attend", "stop_words"]
+__all__ = ["Attended", "Attending", "Left", "Manner", "attend", "stop_words"]

@@ -14,7 +14,7 @@ from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
 from awhile.cli import ends
 from awhile.cli.answering import fill_in
 from awhile.cli.arguments import Arguments
-from awhile.cli.attend import Attending, Manner, stop_words
+from awhile.cli.attend import Attending, Left, Manner, stop_words
 from awhile.cli.begun import Begun
 from awhile.cli.content import shown_result, tool_lines
 from awhile.cli.interrupts import Interrupts
@@ -104,7 +104,7 @@ class _Calling:
                 of=WORK,
                 quiet=self._asked.quiet,
                 answer=fill_in if answers else None,
-                lost=self._place.url is None,
+                left=Left.ENDS if self._place.url is None else Left.RUNS_ON,
             )
             waiting: list[Attending] = []
 
@@ -149,7 +149,7 @@ async def finish(handle: Handle, attended: Attended, manner: Manner, *, as_one_j
     if words := stop_words(attended, manner, handle.id):
         say(words)
     if attended.left:
-        if handle.id is not None and not manner.lost:
+        if handle.id is not None and manner.left is Left.RUNS_ON:
             say(f"Come back with: awhile attach {handle.id}")
         not_stopped = attended.outcome is CancelOutcome.NOT_STOPPED_YET
         return ends.NOT_STOPPED if not_stopped else ends.CANCELLED

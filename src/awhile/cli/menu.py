@@ -25,31 +25,35 @@ class Choice(Enum):
     WAIT = "w"
 
 
-WORDS: Mapping[Choice, str] = {
-    Choice.KEEP: "keep it running",
-    Choice.STOP: "stop it",
-    Choice.WAIT: "go on waiting",
-}
+class Left(Enum):
+    """What becomes of work that is left."""
+
+    RUNS_ON = "keep it running"
+    RUN_ANEW = "leave it: its server ends with this command, and coming back runs it anew"
+    ENDS = "leave"
+    """Nothing leads back to it."""
+
+
+_WORDS: Mapping[Choice, str] = {Choice.STOP: "stop it", Choice.WAIT: "go on waiting"}
 
 _GO_ON = ("w", "\r", "\n", "\x1b")
 """Enter and Escape, too: what changes nothing is the easiest to hit."""
 
 
-async def choose(interrupts: Interrupts, *, run_id: str | None, kept: str | None) -> Choice:
-    """The choice that is made; another Ctrl-C keeps it running, and where it cannot be kept, too,
-    it is left as it is.
+async def choose(interrupts: Interrupts, *, run_id: str | None, left: Left) -> Choice:
+    """The choice that is made; another Ctrl-C leaves.
 
     Args:
         interrupts: Ctrl-C.
-        run_id: its id; None for work that cannot be come back to, so that it cannot be kept.
-        kept: what is to be known about keeping it.
+        run_id: its id, where it has one.
+        left: what becomes of it when it is left.
     """
     presses = interrupts.presses
     screen = err()
-    offered = [one for one in Choice if one is not Choice.KEEP or run_id is not None]
+    offered = [one for one in Choice if one is not Choice.KEEP or left is not Left.ENDS]
     chosen: Choice | None = None
     with single_keys():
-        _print_menu(screen, offered, run_id, kept)
+        _print_menu(screen, offered, run_id, left)
         try:
             async with anyio.create_task_group() as either:
 
@@ -63,21 +67,16 @@ async def choose(interrupts: Interrupts, *, run_id: str | None, kept: str | None
                 chosen = await _typed(offered)
                 either.cancel_scope.cancel()
         finally:
-            screen.print("" if chosen is None else _said(chosen, run_id))
+            screen.print("" if chosen is None else _said(chosen, left))
     assert chosen is not None  # else it was cancelled
     return chosen
 
 
-def _print_menu(
-    screen: Console, offered: Sequence[Choice], run_id: str | None, kept: str | None
-) -> None:
+def _print_menu(screen: Console, offered: Sequence[Choice], run_id: str | None, left: Left) -> None:
     name = "" if run_id is None else f" (id {run_id})"
     screen.print(Text(f"It is still running{name}. What now?", style="bold"))
     for one in offered:
-        line = Text.assemble((f"  {one.value}  ", "bold"), WORDS[one])
-        if one is Choice.KEEP and kept is not None:
-            line.append(f", {kept}", style="dim")
-        screen.print(line)
+        screen.print(Text.assemble((f"  {one.value}  ", "bold"), _WORDS.get(one, left.value)))
     screen.print(f"{', '.join(one.value for one in offered)} (Ctrl-C leaves): ", end="")
 
 
@@ -93,8 +92,8 @@ async def _typed(offered: Sequence[Choice]) -> Choice:
             return Choice(key)
 
 
-def _said(chosen: Choice, run_id: str | None) -> str:
-    return "leave" if chosen is Choice.KEEP and run_id is None else WORDS[chosen]
+def _said(chosen: Choice, left: Left) -> str:
+    return _WORDS.get(chosen, left.value if left is Left.RUNS_ON else "leave")
 
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Choice", "Left", "choose"]

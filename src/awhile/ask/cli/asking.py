@@ -18,7 +18,7 @@ from awhile.ask.cli.reach import found, reached, whole_id
 from awhile.ask.cli.rows import write_json
 from awhile.cli import ends
 from awhile.cli.answering import fill_in
-from awhile.cli.attend import Manner, attend, stop_words
+from awhile.cli.attend import Left, Manner, attend, stop_words
 from awhile.cli.begun import Begun
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.keyboard import at_a_terminal
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 Choices = list[dict[str, Any]]
 """The ways to go on that an answer offers."""
-
-OWN_SERVER = "until you come back: the server started for it ends with this command"
 
 
 class Asking:
@@ -121,7 +119,7 @@ class Asking:
             of=QUERY,
             quiet=self._how.quiet,
             answer=fill_in if self._answers else None,
-            kept=OWN_SERVER if there.own else None,
+            left=Left.RUN_ANEW if there.own else Left.RUNS_ON,
         )
         attended = await attend(handle, interrupts, manner)
         if words := stop_words(attended, manner, handle.id):
@@ -207,9 +205,8 @@ def _numbered(numbers: list[Any]) -> str:
 def how_to_come_back(attended: Attended, handle: Handle, there: Reached) -> int:
     """Say it, and return the exit code."""
     if handle.id is not None:
-        say(f"Come back with: awhile attach {handle.id}")
-        if there.own:
-            say("The server started for it ends with this command; coming back runs it anew.")
+        anew = " (it is run anew)" if there.own else ""
+        say(f"Come back with: awhile attach {handle.id}{anew}")
     if attended.outcome is CancelOutcome.NOT_STOPPED_YET:
         return ends.NOT_STOPPED
     return ends.CANCELLED
