@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from awhile.cli import main
 from tests.interaction.cli.terminal import Place
 
 SHOP = """
@@ -62,3 +65,33 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
             server.wait(20)
         except subprocess.TimeoutExpired:
             pytest.fail("the server did not end on Ctrl-C")
+
+
+class InThisProcess:
+    """A place whose commands run without a process of their own, and so a second sooner each."""
+
+    def __init__(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        self.folder = place.folder
+        self.at_a_terminal = place.at_a_terminal
+        self.started = place.started
+        self._monkeypatch = monkeypatch
+        self._capfd = capfd
+        for name in os.environ:
+            if "AWHILE" in name:
+                monkeypatch.delenv(name)
+        for name, value in place.environment.items():
+            monkeypatch.setenv(name, value)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, without a terminal."""
+        self._capfd.readouterr()
+        self._monkeypatch.setattr(sys, "argv", ["awhile", *arguments])
+        with open(os.devnull) as nothing, self._monkeypatch.context() as patch:  # noqa: PTH123
+            patch.setattr(sys, "stdin", nothing)
+            with pytest.raises(SystemExit) as left:
+                main.main()
+        said = self._capfd.readouterr()
+        code = int(left.value.code or 0)
+        return subprocess.CompletedProcess(arguments, code, said.out, said.err)

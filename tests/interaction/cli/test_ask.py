@@ -13,9 +13,18 @@ from subprocess import PIPE
 import pytest
 
 from awhile.cli import ends
+from tests.interaction.cli.conftest import InThisProcess
 from tests.interaction.cli.terminal import Place
 
 ODD = "SELECT * FROM odd"
+
+
+@pytest.fixture
+def served(
+    served: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> InThisProcess:
+    """The place with a server running, its commands in this process."""
+    return InThisProcess(served, monkeypatch, capfd)
 
 
 @pytest.fixture
@@ -28,7 +37,7 @@ def other() -> Generator[str]:
         server.kill()
 
 
-def test_a_question_ends_as_reading_sql_and_table(served: Place) -> None:
+def test_a_question_ends_as_reading_sql_and_table(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "how many products are there?")
     assert done.returncode == ends.RESULT, done.stderr
@@ -38,7 +47,7 @@ def test_a_question_ends_as_reading_sql_and_table(served: Place) -> None:
     assert lines[-1].startswith("1 row in ")
 
 
-def test_csv_has_every_row_exactly(served: Place) -> None:
+def test_csv_has_every_row_exactly(served: InThisProcess) -> None:
     """Ours: 120 rows, of which the answer itself carries fewer."""
     done = served.run("ask", "--sql", "SELECT * FROM products ORDER BY product_id", "--csv")
     assert done.returncode == ends.RESULT, done.stderr
@@ -48,7 +57,7 @@ def test_csv_has_every_row_exactly(served: Place) -> None:
     assert rows[120] == ["120", "product 120", "12345678901234568009.0001"]
 
 
-def test_csv_tells_null_from_empty_text_and_keeps_odd_texts(served: Place) -> None:
+def test_csv_tells_null_from_empty_text_and_keeps_odd_texts(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "--sql", ODD, "--csv")
     lines = done.stdout.splitlines()
@@ -58,7 +67,7 @@ def test_csv_tells_null_from_empty_text_and_keeps_odd_texts(served: Place) -> No
     assert rows[4][0] == 'with "quotes", a comma\nand two lines'
 
 
-def test_json_has_every_row_and_what_was_computed(served: Place) -> None:
+def test_json_has_every_row_and_what_was_computed(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "--sql", "SELECT product_id FROM products", "--json")
     answer = json.loads(done.stdout)
@@ -67,14 +76,14 @@ def test_json_has_every_row_and_what_was_computed(served: Place) -> None:
     assert answer["sql"] == "SELECT product_id FROM products"
 
 
-def test_what_drives_a_terminal_is_written_out_in_the_table(served: Place) -> None:
+def test_what_drives_a_terminal_is_written_out_in_the_table(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "--sql", ODD)
     assert "\\x1b[31mred" in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_a_question_not_understood_is_refused_helpfully(served: Place) -> None:
+def test_a_question_not_understood_is_refused_helpfully(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "what is the meaning of life?")
     assert done.returncode == ends.NOT_ANSWERED
@@ -82,14 +91,14 @@ def test_a_question_not_understood_is_refused_helpfully(served: Place) -> None:
     assert "products" in done.stderr
 
 
-def test_a_refusal_is_json_where_json_was_asked_for(served: Place) -> None:
+def test_a_refusal_is_json_where_json_was_asked_for(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "what is the meaning of life?", "--json")
     assert done.returncode == ends.NOT_ANSWERED
     assert json.loads(done.stdout)["refusal"]["tables"]
 
 
-def test_an_error_in_the_sql_is_marked_at_its_place(served: Place) -> None:
+def test_an_error_in_the_sql_is_marked_at_its_place(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "--sql", "SELECT *\nFORM products")
     assert done.returncode == ends.FAILED
@@ -97,14 +106,14 @@ def test_an_error_in_the_sql_is_marked_at_its_place(served: Place) -> None:
     assert "^" in done.stderr
 
 
-def test_a_statement_that_writes_is_not_run(served: Place) -> None:
+def test_a_statement_that_writes_is_not_run(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "--sql", "DROP TABLE products")
     assert done.returncode == ends.FAILED
     assert "DROP" in done.stderr
 
 
-def test_a_statement_can_come_from_standard_input(served: Place) -> None:
+def test_a_statement_can_come_from_standard_input(served: InThisProcess) -> None:
     """Ours: here standard input is empty."""
     done = served.run("ask", "--sql", "-")
     assert done.returncode == ends.USAGE
@@ -113,7 +122,7 @@ def test_a_statement_can_come_from_standard_input(served: Place) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/mcp", "127.0.0.1:9", "ftp://127.0.0.1/mcp"])
 def test_a_server_that_cannot_be_reached_is_named_with_the_next_step(
-    served: Place, url: str
+    served: InThisProcess, url: str
 ) -> None:
     """Ours: port 9 is closed; the others are no addresses."""
     done = served.run("ask", "how many products?", "--url", url)
@@ -123,35 +132,34 @@ def test_a_server_that_cannot_be_reached_is_named_with_the_next_step(
     assert "Traceback" not in done.stderr
 
 
-def test_a_question_goes_on_from_the_newest_run(served: Place) -> None:
+def test_a_question_goes_on_from_the_newest_run(served: InThisProcess) -> None:
     """Ours."""
     assert served.run("ask", "revenue by product").returncode == ends.RESULT
     done = served.run("ask", "only product 7", "--follows", "last", "--json")
-    assert done.returncode == ends.RESULT, done.stderr
     assert "product 7" in json.loads(done.stdout)["sql"]
-    refused = served.run("ask", "--sql", "SELECT 1", "--follows", "last")
-    assert (refused.returncode, "about a question" in refused.stderr) == (ends.USAGE, True)
+    done = served.run("ask", "--sql", "SELECT 1", "--follows", "last")
+    assert (done.returncode, "about a question" in done.stderr) == (ends.USAGE, True)
 
 
-def test_quiet_says_nothing_but_the_answer(served: Place) -> None:
+def test_quiet_says_nothing_but_the_answer(served: InThisProcess) -> None:
     """Ours: the rows alone; and a file without a word."""
     done = served.run("ask", "how many products are there?", "--quiet")
-    assert (done.returncode, done.stderr) == (ends.RESULT, "")
     assert [line.strip() for line in done.stdout.splitlines()][2:] == ["120"]
+    assert done.stderr == ""
     target = served.folder / "quiet.parquet"
     done = served.run("ask", "--sql", "SELECT 1", "-q", "--parquet", str(target))
-    assert (done.stdout, done.stderr) == ("", "")
+    assert (done.returncode, done.stdout, done.stderr) == (ends.RESULT, "", "")
     assert target.exists()
 
 
-def test_one_form_at_a_time(served: Place) -> None:
+def test_one_form_at_a_time(served: InThisProcess) -> None:
     """Ours."""
     for two in (("--json", "--csv"), ("--csv", "--parquet", "x.parquet")):
         done = served.run("ask", "how many products?", *two)
         assert (done.returncode, "take one of them" in done.stderr) == (ends.USAGE, True)
 
 
-def test_rows_become_a_file_of_the_form_that_is_asked_for(served: Place) -> None:
+def test_rows_become_a_file_of_the_form_that_is_asked_for(served: InThisProcess) -> None:
     """Ours: written by the server, whole or not at all."""
     sql = "SELECT 9007199254740993 AS id, repeat('x', 50000) AS long FROM range(3)"
     for kind, begins in (("parquet", b"PAR1"), ("xlsx", b"PK")):
@@ -166,13 +174,13 @@ def test_rows_become_a_file_of_the_form_that_is_asked_for(served: Place) -> None
     assert (done.returncode, "cannot be written" in done.stderr) == (ends.USAGE, True)
 
 
-def test_csv_has_whole_cells(served: Place) -> None:
+def test_csv_has_whole_cells(served: InThisProcess) -> None:
     """Ours; field case D10: a page of rows cuts a cell this long, a file does not."""
     done = served.run("ask", "--sql", "SELECT repeat('x', 50000) AS long", "--csv")
     assert done.stdout == f"long\n{'x' * 50000}\n"
 
 
-def test_tasks_lists_what_was_asked_and_attach_shows_it_again(served: Place) -> None:
+def test_tasks_lists_what_was_asked_and_attach_shows_it_again(served: InThisProcess) -> None:
     """Ours: the beginning of an id is enough."""
     asked = json.loads(served.run("ask", "--sql", "SELECT 42 AS answer", "--json").stdout)
     listed = served.run("tasks")
@@ -183,7 +191,7 @@ def test_tasks_lists_what_was_asked_and_attach_shows_it_again(served: Place) -> 
     assert "42" in again.stdout
 
 
-def test_an_id_nobody_has_is_refused(served: Place) -> None:
+def test_an_id_nobody_has_is_refused(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("attach", "ffff0000")
     assert done.returncode == ends.USAGE
@@ -222,7 +230,7 @@ def test_without_a_server_one_is_started_and_what_was_asked_is_listed_all_the_sa
     assert json.loads(again.stdout)["rows"] == asked["rows"]
 
 
-def test_a_database_that_was_chosen_is_the_one_that_is_asked(served: Place) -> None:
+def test_a_database_that_was_chosen_is_the_one_that_is_asked(served: InThisProcess) -> None:
     """Ours: a server is running, and it serves another database."""
     done = served.run("ask", "--sql", "SELECT 1", "--database", str(served.folder / "no.duckdb"))
     assert done.returncode == ends.USAGE
@@ -242,7 +250,9 @@ def test_files_behind_the_question_are_the_tables_that_are_asked(place: Place) -
     assert orders.read_text() == "order_id,customer_id\n1,1\n2,1\n"
 
 
-def test_a_server_of_something_else_is_named_with_its_tools(served: Place, other: str) -> None:
+def test_a_server_of_something_else_is_named_with_its_tools(
+    served: InThisProcess, other: str
+) -> None:
     """Ours."""
     done = served.run("ask", "how many products?", "--url", other)
     assert done.returncode == ends.USAGE
@@ -250,7 +260,9 @@ def test_a_server_of_something_else_is_named_with_its_tools(served: Place, other
     assert "greet" in done.stderr
 
 
-def test_a_question_back_is_printed_with_numbers_where_nobody_can_choose(served: Place) -> None:
+def test_a_question_back_is_printed_with_numbers_where_nobody_can_choose(
+    served: InThisProcess,
+) -> None:
     """Ours."""
     done = served.run("ask", "top 5 products")
     assert done.returncode == ends.NOT_ANSWERED
@@ -259,7 +271,9 @@ def test_a_question_back_is_printed_with_numbers_where_nobody_can_choose(served:
 
 
 @pytest.mark.parametrize("form", ["--csv", "--json", "table"])
-def test_a_reader_that_goes_away_early_is_no_error_to_complain_of(served: Place, form: str) -> None:
+def test_a_reader_that_goes_away_early_is_no_error_to_complain_of(
+    served: InThisProcess, form: str
+) -> None:
     """Ours: as `head` does."""
     query = "SELECT repeat('x', 4000) FROM range(5000)"
     flags = [] if form == "table" else [form]
@@ -273,7 +287,9 @@ def test_a_reader_that_goes_away_early_is_no_error_to_complain_of(served: Place,
         assert not [line for line in said.splitlines() if not line.endswith(" s")], said
 
 
-def test_a_file_of_statements_is_run_in_order_to_the_first_that_fails(served: Place) -> None:
+def test_a_file_of_statements_is_run_in_order_to_the_first_that_fails(
+    served: InThisProcess,
+) -> None:
     """Ours."""
     script = served.folder / "script.sql"
     script.write_text("SELECT ';' AS first; SELECT nonsense; SELECT 3; SELECT 4\n")
