@@ -18,6 +18,8 @@ from benchmarks.questions.desk import DDL as DESK
 from benchmarks.questions.desk import desk
 from benchmarks.questions.hotel import DDL as HOTEL
 from benchmarks.questions.hotel import hotel
+from benchmarks.questions.staff import DDL as STAFF
+from benchmarks.questions.staff import staff
 from tests.contract.translators.shop import DDL as SHOP
 from tests.contract.translators.shop import shop
 
@@ -33,7 +35,7 @@ __all__ = ["ENGINES", "GROUPS", "Asked", "Engine", "sets"]
 
 Engine = Literal["duckdb", "sqlite", "postgres"]
 ENGINES: tuple[Engine, ...] = ("duckdb", "sqlite", "postgres")
-GROUPS = ("shop", "desk", "hotel", "public")
+GROUPS = ("shop", "desk", "staff", "hotel", "public")
 
 _SHOP_VIEWS = (
     """create view line as
@@ -127,11 +129,13 @@ OURS = (
     ("shop", "shop", False),
     ("shop", "shop", True),
     ("desk", "support desk", False),
+    ("staff", "staff", False),
     ("hotel", "hotels", True),
 )
 """Our own sets: the group, what it is called, and whether it is held out."""
 MAKERS: dict[str, tuple[Callable[[], duckdb.DuckDBPyConnection], str, Sequence[str]]] = {
     "shop": (shop, SHOP, _SHOP_VIEWS),
     "desk": (desk, DESK, ()),
+    "staff": (staff, STAFF, ()),
     "hotel": (hotel, HOTEL, ()),
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from awhile.ask.translators.conditions import times
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Said
-from awhile.ask.translators.intent import Condition, Totals
+from awhile.ask.translators.intent import Condition, Rows, Totals
 from awhile.ask.translators.measuring import measure
 
 if TYPE_CHECKING:
@@ -67,6 +67,9 @@ def _totals(case: Case, said: Figure, compare: Compare) -> Totals:
     draft, owner = case.draft, said.owner
     of = measure(case, said, [])
     base = of.of.table
+    if owner not in case.joins.reach(base) and isinstance(of.of, Rows):
+        # "employees with more than 2 projects": of what links the two
+        base = case.joins.base([base, owner]) or base
     if of.per or of.only or owner == base or owner not in case.joins.reach(base):
         raise Stuck("I do not understand what is compared", said.mark.text)
     near = case.joins.reach(owner)

@@ -83,6 +83,9 @@ class Comparing(Naming):
             ref = ref_of(before)
             self.keep(mark, Comparison(ref, compare.operator, compare.low, compare.high))
             return
+        if isinstance(following, ColumnNoun) and self.numeric(ref_of(following)):
+            self.compared_column(mark, compare, ref_of(following))
+            return
         self.refuse_or()
         if self.compared_figure(mark, compare):
             return
@@ -93,6 +96,22 @@ class Comparing(Naming):
             )
             raise Undecided(f"Of what should it be {mark.text}?", more, mark.text)
         draft.bare.append((mark, compare))
+
+    def compared_column(self, mark: Mark, compare: Compare, ref: ColumnRef) -> None:
+        """ "more than 20 absence days": of the row itself, or of what is added up for it."""
+        after = self.marks[self.at]
+        owner = self.owner_of(mark)
+        self.at += 1
+        self.note(after, f"{ref.table}.{ref.column}")
+        if owner == ref.table:
+            self.keep(mark, Comparison(ref, compare.operator, compare.low, compare.high))
+            return
+        self.refuse_or()
+        if not self.adds_up(ref):
+            raise Stuck("it is not said how to add it up", after.text)
+        figure = Figure("column", after, "sum", column=ref)
+        figure.owner = owner
+        self.draft.thresholds.append((figure, compare))
 
     def compared_often(self, mark: Mark, compare: Compare, before: Recognised | None) -> None:
         """ "ordered more than once": how many of what the verb tells of there are."""

@@ -71,6 +71,8 @@ class Target:
     plural: bool
     table: str = ""
     columns: list[ColumnRef] = field(default_factory=list["ColumnRef"])
+    with_columns: bool = False
+    """Whether the rows are asked for with columns of theirs: "products with their price"."""
     grain: GrainNoun | None = None
 
 

@@ -19,7 +19,14 @@ from awhile.ask.translators.intent import (
 )
 from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import MeasureNoun
-from awhile.ask.translators.names import column_words, date_words, is_label, one_of, table_words
+from awhile.ask.translators.names import (
+    column_words,
+    date_words,
+    is_label,
+    one_of,
+    spoken,
+    table_words,
+)
 from awhile.ask.translators.words import split_name
 
 if TYPE_CHECKING:
@@ -136,7 +143,7 @@ class Figures:
     def called(self, ref: ColumnRef) -> str:
         """What to call a column."""
         said = self.column(ref).said
-        return said[0] if said else " ".join(column_words(ref.column))
+        return said[0] if said else spoken(ref.column)
 
     def table(self, name: str) -> Table:
         """The table of that exact name."""

@@ -11,6 +11,7 @@ from awhile.ask.translators.contract import Choice
 from awhile.ask.translators.doubts import Stuck, Undecided
 from awhile.ask.translators.draft import Figure, Target
 from awhile.ask.translators.intent import ColumnRef
+from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
@@ -21,7 +22,7 @@ from awhile.ask.translators.marks import (
     TableNoun,
     Word,
 )
-from awhile.ask.translators.names import table_words
+from awhile.ask.translators.names import full_name, table_words
 from awhile.ask.translators.pending import Pending
 
 if TYPE_CHECKING:
@@ -163,6 +164,8 @@ class Figuring(Pending):
                 ),
                 mark.text,
             )
+        elif last == "sum" and self.adding(noun.table):
+            self.count_or_sum(mark, said, self.adding(noun.table))
         elif last == "sum" or noun.plural:
             self.functions.append((mark, Aggregate("count")))
             self.place(self.counting(mark, noun.table))
@@ -170,6 +173,26 @@ class Figuring(Pending):
             self.place(self.valued(mark, noun.table))
         else:
             raise Stuck("it is not said of what", said.text, mark.text)
+
+    def adding(self, table: str) -> list[ColumnRef]:
+        """The figures of a table whose name is that of something one adds up: payments."""
+        if ENGLISH.additive.isdisjoint(table_words(table)):
+            return []
+        columns = self.figures.table(table).columns
+        refs = [ColumnRef(table, column.name) for column in columns if not column.hidden]
+        return [ref for ref in refs if self.numeric(ref) and self.adds_up(ref)]
+
+    def count_or_sum(self, mark: Mark, said: Mark, of: Sequence[ColumnRef]) -> None:
+        """ "total payments": how many there are, or how much they come to? Raises `Undecided`."""
+        question = self.draft.question
+        ways = [f"number of {mark.text}", *(f"total {full_name(r.table, r.column)}" for r in of)]
+        plain = question.replace(said.text, "", 1)
+        raise Undecided(
+            f"Do you mean the {ways[0]}, or the {' or the '.join(ways[1:])}?",
+            tuple(Choice(way, plain.replace(mark.text, way, 1).strip()) for way in ways),
+            said.text,
+            mark.text,
+        )
 
     def measured(self, mark: Mark, ref: ColumnRef) -> None:
         """A column under a function."""
@@ -285,4 +308,6 @@ class Figuring(Pending):
         if draft.target is None:
             draft.target = Target(mark, plural, columns=[ref])
         else:
+            if draft.target.table and not draft.target.columns and self.link == "with":
+                draft.target.with_columns = True
             draft.target.columns.append(ref)

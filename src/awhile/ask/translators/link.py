@@ -195,7 +195,7 @@ def _candidates(
         return
     if span_open:
         yield from _dates(tokens, at, lexicon)
-    compare = _compare(tokens, at)
+    compare = _compare(tokens, at, lexicon)
     priced = token.norm == "priced" or (
         isinstance(before, ColumnNoun) and not lexicon.is_date(before.senses[0])
     )
@@ -229,12 +229,17 @@ def _candidates(
             yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
         if stems in lexicon.measures:
             yield end, MeasureNoun("named", lexicon.measures[stems].name)
-        if end - at < 2 or not _compare(tokens, end - 1):
+        values = lexicon.values.get(stems)
+        if values and all(each.is_flag for each in values):
+            rows = end < len(tokens) and (tokens[end].stem,) in lexicon.tables
+            if rows or before in (Word("be"), Word("not")):
+                # "are placebo", "placebo treatments": that it is so, and not the column
+                yield end, ValueNoun(values)
+        if end - at < 2 or not _compare(tokens, end - 1, lexicon):
             # "ordered at least 3 times" is not about `ordered_at`.
             yield from _schema_words(known, norms, stems, end, lexicon)
         if known is not None:
             yield end, known
-        values = lexicon.values.get(stems)
         if values:
             yield end, ValueNoun(values)
         turned = (*stems[2:], stems[0]) if stems[1:2] == ("of",) and stems[2:] else ()
@@ -245,7 +250,7 @@ def _candidates(
             yield end, Verb("event", lexicon.events[norms[0]])
         if norms in lexicon.date_verbs and stems not in lexicon.tables:
             yield end, ColumnNoun(tuple(lexicon.date_verbs[norms]), verb=True)
-        at_least = end - at > 1 and _compare(tokens, end - 1)
+        at_least = end - at > 1 and _compare(tokens, end - 1, lexicon)
         if norms in lexicon.dates and stems not in lexicon.tables and not at_least:
             yield end, ColumnNoun(tuple(lexicon.dates[norms]))
     if token.number is not None:
@@ -295,7 +300,7 @@ def _schema_words(
         yield end, ColumnNoun(tuple(lexicon.columns[stems]), plural)
 
 
-def _compare(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
+def _compare(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> tuple[int, Compare] | None:
     norms = tuple(token.norm for token in tokens[at : at + 9])
     often = _times(tokens, at)
     if often:
@@ -304,18 +309,18 @@ def _compare(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
     for phrases, about_price in pools:
         for length in range(len(norms), 0, -1):
             operator = phrases.get(norms[:length])
-            number = _plain_number(tokens, at + length) if operator else None
+            number = _plain_number(tokens, at + length, lexicon) if operator else None
             if operator and number:
                 return number[0], Compare(operator, number[1].value, None, about_price)
     skip = 1 if norms[:1] == ("priced",) else 0
     if norms[skip : skip + 1] in (("between",), ("from",)):
-        low = _plain_number(tokens, at + skip + 1)
+        low = _plain_number(tokens, at + skip + 1, lexicon)
         if low and low[0] < len(tokens) and tokens[low[0]].norm in ("and", "to"):
-            high = _plain_number(tokens, low[0] + 1)
+            high = _plain_number(tokens, low[0] + 1, lexicon)
             if high:
                 compare = Compare("between", low[1].value, high[1].value, bool(skip))
                 return high[0], compare
-    number = _plain_number(tokens, at)
+    number = _plain_number(tokens, at, lexicon)
     if number:
         tail = tuple(token.norm for token in tokens[number[0] : number[0] + 2])
         if tail in _ONE_OR_MORE:
@@ -390,18 +395,16 @@ def _times(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
     return None
 
 
-def _plain_number(tokens: Sequence[Token], at: int) -> tuple[int, Number] | None:
+def _plain_number(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> tuple[int, Number] | None:
     if at >= len(tokens) or tokens[at].number is None:
         return None
     after = at + 1
     if after < len(tokens) and tokens[after].norm in _CURRENCIES:
         after += 1
-    if after < len(tokens) and stem(tokens[after].norm) in (
-        *ENGLISH.units,
-        "hour",
-        "minute",
-        "percent",
-        "%",
+    unit = stem(tokens[after].norm) if after < len(tokens) else ""
+    if (
+        unit in (*ENGLISH.units, "hour", "minute", "percent", "%")
+        and (unit,) not in lexicon.columns
     ):
         return None
     number = tokens[at].number

@@ -50,6 +50,8 @@ def listing(case: Case) -> Intent:
     columns = tuple(dict.fromkeys(target.columns)) or tuple(
         ColumnRef(table, column.name) for column in card.columns if not column.hidden
     )
+    if target.with_columns and not draft.distinct:
+        columns = _with_label(case, table, columns)
     homes = [each.table for each in columns]
     if any(each not in case.joins.reach(table) for each in homes):
         finest = case.joins.base(homes)
@@ -62,7 +64,7 @@ def listing(case: Case) -> Intent:
         and (each.column in card.primary_key or is_label(card, case.figures.column(each)))
         for each in columns
     )
-    distinct = bool(target.columns) and (draft.distinct or not names_rows)
+    distinct = bool(target.columns) and (draft.distinct or not (names_rows or target.with_columns))
     where = _where(case, table)
     of_values = distinct and where.never and not target.table
     if of_values and all(is_label(card, case.figures.column(each)) for each in columns):
@@ -92,6 +94,20 @@ def listing(case: Case) -> Intent:
         raise Stuck("I do not know what it ranks by", draft.groupings[0].mark.text)
     skip = skipped(draft.rank)
     return Listing(table, columns, distinct, of_values, where, order, limit, skip, within)
+
+
+def _with_label(case: Case, table: str, columns: tuple[ColumnRef, ...]) -> tuple[ColumnRef, ...]:
+    """The columns after those that name a row, unless they do so themselves."""
+    card = case.figures.table(table)
+    if any(
+        each.table == table
+        and (each.column in card.primary_key or is_label(card, case.figures.column(each)))
+        for each in columns
+    ):
+        return columns
+    labels = case.figures.entity(table)
+    names = (labels.labels or labels.key) if labels else card.primary_key
+    return tuple(dict.fromkeys((*(ColumnRef(table, name) for name in names), *columns)))
 
 
 def skipped(rank: Rank | None) -> int:

@@ -5,6 +5,7 @@ Source: ours.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.contract import Choice
@@ -19,7 +20,8 @@ from awhile.ask.translators.intent import (
     Span,
     TimeDimension,
 )
-from awhile.ask.translators.names import full_name, one_of, table_words
+from awhile.ask.translators.language import ENGLISH
+from awhile.ask.translators.names import column_words, full_name, one_of, table_words
 
 if TYPE_CHECKING:
     from awhile.ask.translators.case import Case
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dimension", "measure"]
 
+_OF_EACH = ("avg", "median", "min", "max", "stddev", "variance")
 _SPOKEN = {"avg": "average", "max": "highest", "min": "lowest", "median": "median"}
 
 
@@ -133,18 +136,36 @@ def _of_column(case: Case, figure: Figure, ref: ColumnRef, groupings: list[Group
     if figure.outer:
         return _outer(case, figure, inner, groupings)
     additive = ref in case.figures.units() or ref in case.figures.revenue()
+    # An average price is one for each row, whatever else is bought in the same order.
+    additive = additive and column_words(ref.column)[-1] not in ENGLISH.not_additive
     per = [each for each in groupings if each.per and each.table]
+    own = [each for each in per if each.table == ref.table]
+    if function in _OF_EACH and own and len(per) == 1:
+        # "average words per message": each message has one number of them.
+        groupings.remove(own[0])
+        return inner
     if function in ("avg", "median") and additive and per:
         trade = case.figures.trade
         unit = per[0]
-        if unit.table == ref.table:
-            groupings.remove(unit)
-        elif trade and unit.table in (trade.header, trade.buyer):
+        if trade and unit.table in (trade.header, trade.buyer):
             groupings.remove(unit)
             return Measure(function, ref, per=case.entity(unit.table, unit.mark))
-        else:
-            raise _of_what(case, figure)
+        raise _of_what(case, figure)
+    if function in ("avg", "median") and case.figures.adds_up(ref) and len(per) == 1 and not own:
+        raise _of_rows_or_totals(case, figure, per[0])
     return inner
+
+
+def _of_rows_or_totals(case: Case, figure: Figure, unit: Grouping) -> Undecided:
+    """ "average hours per employee": of each row, or of what they come to for each employee?"""
+    words, one = figure.mark.text, unit.mark.text
+    totals = case.reworded(words, f"total {words}")
+    rows = re.sub(rf"\S+(\s+{re.escape(one)})", r"by\1", case.draft.question, count=1)
+    return Undecided(
+        f"Is it the average of the {words} of one row, or of the total of each {one}?",
+        (Choice(f"of one row, by {one}", rows), Choice(f"of the total of each {one}", totals)),
+        words,
+    )
 
 
 def _of_value(case: Case, figure: Figure) -> Measure:

@@ -24,6 +24,7 @@ __all__ = [
     "is_label",
     "one_of",
     "past_forms",
+    "spoken",
     "table_words",
 ]
 
@@ -63,6 +64,15 @@ def column_words(name: str, table: str = "") -> tuple[str, ...]:
     return _stems(tuple(pieces))
 
 
+def spoken(name: str) -> str:
+    """A column's name as it may be said: abbreviations opened, but its words as they are."""
+    pieces, words = split_name(name), column_words(name)
+    if len(pieces) != len(words):
+        return " ".join(words)
+    pairs = zip(pieces, words, strict=True)
+    return " ".join(piece if stem(piece) == word else word for piece, word in pairs)
+
+
 @cache
 def date_words(name: str, table: str = "") -> tuple[str, ...]:
     """The stems of a date column's name without its tail: `openedat`, `opened_at` and
@@ -85,6 +95,9 @@ def past_forms(event: tuple[str, ...]) -> tuple[str, ...]:
     if told or not event:
         return told or ()
     word = event[0]
+    if len(event) > 1 and event[-1].endswith("ed"):
+        # `fda_appr_dt`
+        return (event[-1], " ".join(event))
     for tail in ("ing", "ment", "al", "ation"):
         if word.endswith(tail) and len(word) > len(tail) + 2:
             root = word[: -len(tail)]

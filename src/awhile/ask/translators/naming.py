@@ -111,6 +111,8 @@ class Naming(Figuring):
         ):
             self.place(Figure("count", mark, "count", table=name))
         elif draft.target is None and (not draft.figures or self.is_ranked()):
+            if self.subject:
+                raise Stuck("I do not know what it is asked of", self.subject.text)
             draft.target = Target(mark, noun.plural, table=name)
         elif (draft.target and draft.target.table == name) or (
             draft.figures and draft.figures[0].table == name and draft.part_of
@@ -186,10 +188,20 @@ class Naming(Figuring):
         elif compared and not self.functions:
             self.refuse_not()
             self.passing = True
-        elif self.functions:
+        elif self.functions or (self.share and self.numeric(ref) and self.adds_up(ref)):
             self.refuse_not()
+            if not self.functions:
+                self.functions.append((mark, Aggregate("sum")))
             self.measured(mark, ref)
+        elif (self.link == "with" or self.negation) and self.is_flag(ref) and not self.by:
+            # "treatments with placebo"
+            self.keep(mark, Flag(ref, self.negation is not None))
+            self.negation = None
         elif self.negation:
+            if not self.figures.column(ref).nullable:
+                raise Stuck(f"every row has its {ref.column}", self.negation.text, mark.text)
+            if self.numeric(ref) and self.adds_up(ref) and not self.is_key(ref):
+                raise Stuck("none may be 0, or not known", self.negation.text, mark.text)
             self.keep(mark, Missing(ref))
             self.negation = None
         elif self.sort:
@@ -227,6 +239,11 @@ class Naming(Figuring):
     def date(self, mark: Mark, noun: ColumnNoun, ref: ColumnRef) -> None:
         """A date: shown in a list, or what the times of the question are about."""
         draft = self.draft
+        if self.negation and noun.verb and self.figures.column(ref).nullable:
+            # "who have not left"
+            self.keep(mark, Missing(ref))
+            self.negation = None
+            return
         self.refuse_not()
         if self.by or self.sort:
             if self.sort and not noun.verb:
@@ -261,8 +278,9 @@ class Naming(Figuring):
         if not rank or rank.figure or rank.column:
             return False
         about = rank.word.about
-        if about is None and (self.figures.counts(ref) or not self.numeric(ref)):
-            if self.figures.counts(ref):
+        adds_up = self.numeric(ref) and self.adds_up(ref)
+        if about is None and (adds_up or not self.numeric(ref)):
+            if adds_up:
                 if draft.target and draft.target.table == ref.table and not draft.target.columns:
                     rank.column = ref
                     return True
@@ -292,6 +310,9 @@ class Naming(Figuring):
     def value(self, mark: Mark, noun: ValueNoun) -> None:
         draft, sense = self.draft, noun.senses[0]
         ref = _sense_ref(noun)
+        alone = self.link is None and self.joiner is None and self.share is None
+        if self.begins() and alone and self.ahead() in (Word("preposition"), Word("relation")):
+            self.subject = mark
         if self.by:
             raise Stuck("I expected a name after it, not a value", self.by.text, mark.text)
         if self.functions and isinstance(self.ahead(), Verb) and self.counts_item(ref):

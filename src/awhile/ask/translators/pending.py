@@ -24,7 +24,7 @@ from awhile.ask.translators.marks import (
     ValueNoun,
     Word,
 )
-from awhile.ask.translators.names import table_words
+from awhile.ask.translators.names import column_words, table_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from awhile.ask.translators.marks import Mark, Recognised, Role
 
 __all__ = ["Pending"]
+
+_FLAGS = (("is",), ("has",))
 
 
 class Pending:
@@ -62,6 +64,8 @@ class Pending:
         self.claiming = False
         self.tied = False
         self.side = 0
+        self.subject: Mark | None = None
+        """A value that begins the question, as what is asked for: "leads of project Atlas"."""
         self.passing = False
         """Whether a column only names what its value or number follows: "or status is returned"."""
 
@@ -148,6 +152,11 @@ class Pending:
 
     def numeric(self, ref: ColumnRef) -> bool:
         return self.figures.column(ref).kind in ("integer", "number")
+
+    def is_flag(self, ref: ColumnRef) -> bool:
+        column = self.figures.column(ref)
+        first = column_words(column.name, ref.table)[:1]
+        return column.kind == "boolean" or (column.kind == "integer" and first in _FLAGS)
 
     def dated(self, ref: ColumnRef) -> bool:
         return self.figures.column(ref).kind in ("date", "timestamp")

@@ -41,9 +41,9 @@ def resolve_rank(case: Case, rank: Rank) -> None:
         header = case.trade(rank.mark.text).header
         _by(case, rank, Figure("count", rank.mark, "count", table=header))
     elif about == "rows":
-        if target is None or not target.columns:
+        if target is None or target.grain:
             raise Stuck("I do not know what is counted", rank.mark.text)
-        table = target.columns[0].table
+        table = target.columns[0].table if target.columns else _only_event(case, target.table, rank)
         _by(case, rank, Figure("count", rank.mark, "count", table=table))
     elif (
         len(draft.figures) == 1
@@ -60,6 +60,18 @@ def resolve_rank(case: Case, rank: Rank) -> None:
         _by(case, rank, Figure("value", rank.mark, "sum", table=target.table))
     else:
         raise Undecided("By what should they be ranked?", _rankings(case), rank.mark.text)
+
+
+def _only_event(case: Case, table: str, rank: Rank) -> str:
+    """The one table whose rows each are of a row of `table`: treatments, of a diagnosis."""
+    found = [
+        each.name
+        for each in case.figures.schema.tables
+        if any(key.table == table for key in case.joins.keys(each.name))
+    ]
+    if len(found) != 1:
+        raise Stuck("I do not know what is counted", rank.mark.text)
+    return found[0]
 
 
 def _is_item(case: Case) -> bool:

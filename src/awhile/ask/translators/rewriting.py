@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.marks import (
     Aggregate,
     ColumnNoun,
@@ -104,7 +105,8 @@ def _span(marks: Sequence[Mark], at: int) -> SpanNoun | None:
         return None
     unit, of, start, to, end = (mark.what for mark in marks[at : at + 5])
     lead = of == Word("between") or marks[at + 1].text.casefold() == "from"
-    if unit != GrainNoun("day") or not lead or to not in (_AND, _OF):
+    days = unit == GrainNoun("day") or ENGLISH.units.get(marks[at].text.casefold()) == "day"
+    if not days or not lead or to not in (_AND, _OF):
         return None
     if not (isinstance(start, ColumnNoun) and isinstance(end, ColumnNoun)):
         return None

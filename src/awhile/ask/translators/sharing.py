@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
 from awhile.ask.translators.draft import Said
-from awhile.ask.translators.intent import Condition, Measure, Ratio, Share
+from awhile.ask.translators.intent import Condition, Measure, Missing, Ratio, Share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,11 +43,18 @@ def divided(
     near = case.joins.reach(subject) if subject else {}
     if shared and (draft.events or any(each.ref.table not in near for each in dated)):
         return _who_did(case, answers, by_said, near, dated)
-    said = [when.ref for when in draft.periods]
-    if shared and not dims and not draft.said and len(dated) == len(said) == 1 and said[0]:
+    said = [when for when in draft.periods if when.ref]
+    if shared and not draft.said and len(dated) == len(said) == 1:
         # "Percentage of customers who joined in 2025"
-        draft.said.append(Said(dated[0], draft.periods[0].mark, "claim", True))
+        if dims:
+            raise Stuck("of all of each group, or of all of that time?", said[0].mark.text)
+        draft.said.append(Said(dated[0], said[0].mark, "claim", True))
+        draft.happened.clear()
         dated = ()
+    elif shared and not draft.said and len(draft.happened) == 1 and not draft.uses_date():
+        # "Percentage of employees who left"
+        mark, ref = draft.happened.pop()
+        draft.said.append(Said(Missing(ref, negated=True), mark, "claim", True))
     return *_divided(case, answers, by_said, dims), dated
 
 

@@ -26,6 +26,7 @@ from awhile.ask.translators.intent import (
     Matching,
     Missing,
     Product,
+    Rows,
     Span,
     Totals,
 )
@@ -326,16 +327,35 @@ class Sources:
 
     def totals(self, each: Totals) -> exp.Select:
         """The keys of an entity's rows whose measure compares."""
-        base = each.measure.of.table
+        home = each.measure.of.table
+        base = home if each.entity.table in self.joins.reach(home) else self.linking(each)
         tables, tests = self.where(base, each.measure.only) if each.measure.only else ([], [])
-        tree = self.source(base, [each.entity.table, *tables])
+        tree = self.source(base, [each.entity.table, home, *tables])
         for test in tests:
             tree = tree.where(test)
         for key in each.entity.key:
             column = self.column(each.entity.table, key)
             tree = tree.select(column).group_by(column.copy())
-        figure = aggregate(each.measure.function, self.value(each.measure.of))
+        if base == home:
+            figure = aggregate(each.measure.function, self.value(each.measure.of))
+        else:
+            figure = aggregate("count_distinct", self.only_key(home))
         return tree.having(compared(figure, each.operator, each.low, each.high))
+
+    def linking(self, each: Totals) -> str:
+        """The table that links an entity with the rows that are counted for it."""
+        home, entity = each.measure.of.table, each.entity.table
+        base = self.joins.base([home, entity]) if isinstance(each.measure.of, Rows) else None
+        if base is None:
+            raise Stuck(f"one row of {home} belongs to several rows of {entity}")
+        return base
+
+    def only_key(self, table: str) -> exp.Column:
+        card = self.schema.table(table)
+        assert card is not None
+        if len(card.primary_key) != 1:
+            raise Stuck(f"rows of {card.name} have no key of one column to count by")
+        return self.column(card.name, card.primary_key[0])
 
     def value(self, of: Expression) -> exp.Expr:
         """One row's part of a figure."""

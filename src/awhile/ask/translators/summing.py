@@ -144,13 +144,6 @@ class Summing(Sources):
         one = value or exp.Literal.number("1")
         return aggregate(function, exp.Case(ifs=[exp.If(this=test, true=one)]))
 
-    def only_key(self, table: str) -> exp.Column:
-        card = self.schema.table(table)
-        assert card is not None
-        if len(card.primary_key) != 1:
-            raise Stuck(f"rows of {card.name} have no key of one column to count by")
-        return self.column(card.name, card.primary_key[0])
-
     def tables_of(self, figures: Sequence[Figure], base: str) -> list[str]:
         """The tables a figure needs joined."""
         found: list[str] = []
