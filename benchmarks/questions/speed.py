@@ -57,9 +57,9 @@ def _table(at: int) -> Table:
 
 
 def measured() -> list[Took]:
-    """The figures, each the median of some rounds."""
+    """The figures, each the median of some rounds of the same."""
     learning: list[float] = []
-    asking: list[float] = []
+    asking: dict[str, list[float]] = {question: [] for question in _QUESTIONS}
     for _ in range(ROUNDS):
         made = schema()
         translator = BuiltInTranslator()
@@ -69,9 +69,10 @@ def measured() -> list[Took]:
         for question in _QUESTIONS:
             begun = time.process_time()
             translator.translate_now(question, made, _TODAY)
-            asking.append((time.process_time() - begun) * 1000)
-    learn, ask = statistics.median(learning), statistics.median(asking)
-    slowest = max(asking)
+            asking[question].append((time.process_time() - begun) * 1000)
+    learn = statistics.median(learning)
+    each = [statistics.median(rounds) for rounds in asking.values()]
+    ask, slowest = statistics.median(each), max(each)
     return [
         (
             f"learning a schema of {TABLES} tables with {COLUMNS} columns, 16 of {VALUES} values",
@@ -80,10 +81,10 @@ def measured() -> list[Took]:
             _met(learn <= TARGET_LEARN_SECONDS),
         ),
         (
-            "a question on it (median; slowest)",
+            "a question on it (the median one; the slowest one)",
             f"{ask:.1f} ms; {slowest:.0f} ms",
             f"{TARGET_QUESTION_MS:.0f} ms",
-            _met(ask <= TARGET_QUESTION_MS),
+            _met(slowest <= TARGET_QUESTION_MS),
         ),
     ]
 
