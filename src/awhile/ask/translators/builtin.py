@@ -17,7 +17,14 @@ from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.contract import Choice, Meaning, QuestionBack, Refusal, Sql
 from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
-from awhile.ask.translators.following import goes_on, joined, may_stand_alone, sentences, shown
+from awhile.ask.translators.following import (
+    goes_on,
+    joined,
+    may_stand_alone,
+    refers_back,
+    sentences,
+    shown,
+)
 from awhile.ask.translators.joins import Joins, TwoWays
 from awhile.ask.translators.lexicon import Lexicon
 from awhile.ask.translators.link import link
@@ -121,7 +128,8 @@ class BuiltInTranslator:
             linked.extend(marks)
         _check_known(question, tokens, marks, lexicon)
         first, *more = sentences(settle(question, tokens, marks, joins, _tables(before)))
-        draft = self._sentence(question, first, schema, today, before)
+        refers = refers_back(tokens, first)
+        draft = self._sentence(question, first, schema, today, before, refers)
         for each in more:
             draft = shown(draft, read(question, each, figures, going_on=True))
         return draft
@@ -133,11 +141,14 @@ class BuiltInTranslator:
         schema: Schema,
         today: date,
         before: Draft | None,
+        refers: bool,
     ) -> Draft:
         figures = self._derived(schema)[3]
         if before is None:
             return read(question, marks, figures)
         said = read(question, marks, figures, going_on=True)
+        if refers:
+            return joined(before, said)
         if not goes_on(marks):
             if said.target or said.figures:
                 return read(question, marks, figures)

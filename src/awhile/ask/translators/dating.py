@@ -142,6 +142,8 @@ def _not_either(case: Case, subject: str, mark: Mark) -> None:
     if subject not in case.joins.reach(trade.lines):
         return
     said = draft.figures[0].mark if draft.figures else draft.target.mark if draft.target else mark
+    if draft.figures and draft.figures[0].kind != "count":
+        raise Stuck(f"{subject} has no date of its own for it", mark.text)
     choices: list[Choice] = []
     for date in case.figures.dates(subject):
         verbs = past_forms(date_words(date.column, date.table))

@@ -134,6 +134,8 @@ class Rest:
     share: bool = False
     count: int | None = None
     instead: bool = False
+    added: bool = False
+    """Whether "and" says that a figure is to come beside the others."""
     as_chart: bool = False
     """How it is drawn is not the translator's; that it is asked for is something to go on with."""
 

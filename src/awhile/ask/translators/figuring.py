@@ -77,6 +77,8 @@ class Figuring(Pending):
     def place(self, figure: Figure) -> None:
         """A figure's place: what a ranking ranks by, what a list is sorted by, or an answer."""
         draft, rank = self.draft, self.draft.rank
+        if draft.rest and self.joiner and self.joiner.what == Word("and") and not self.by:
+            draft.rest.added = True
         figure.linked = bool(self.joiner or self.by or self.sort or self.link == "with")
         if self.sort or (self.by and draft.target and not rank):
             same = self.same_figure(figure) if self.sort else None
@@ -87,6 +89,8 @@ class Figuring(Pending):
                 return
             draft.sort = figure
             self.sort = self.by = None
+        elif self.by and draft.rest and not rank:
+            self.by = None
         elif self.by and (not rank or rank.figure or (draft.groupings and not draft.target)):
             raise Stuck("one groups by names or dates, not by a figure", self.by.text)
         if rank and rank.figure and rank.said_by and self.more_figures:
@@ -154,7 +158,7 @@ class Figuring(Pending):
         elif last in ("count", "count_distinct"):
             self.draft.distinct = self.draft.distinct or last == "count_distinct"
             self.place(self.counting(mark, noun.table))
-        elif last == "sum" and noun.plural and table_words(noun.table)[-1:] == ("sale",):
+        elif last == "sum" and noun.plural and self.may_be_money(said, noun.table):
             question = self.draft.question
             raise Undecided(
                 f"Do you mean the number of {mark.text}, or the revenue?",
@@ -173,6 +177,11 @@ class Figuring(Pending):
             self.place(self.valued(mark, noun.table))
         else:
             raise Stuck("it is not said of what", said.text, mark.text)
+
+    def may_be_money(self, said: Mark, table: str) -> bool:
+        """ "total sales", "the total of all orders": how many, or how much?"""
+        of = said.text.casefold().endswith(" of") and self.figures.order_like(table)
+        return of or table_words(table)[-1:] == ("sale",)
 
     def adding(self, table: str) -> list[ColumnRef]:
         """The figures of a table whose name is that of something one adds up: payments."""

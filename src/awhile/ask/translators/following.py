@@ -11,17 +11,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.doubts import Stuck
-from awhile.ask.translators.draft import Draft, Figure
+from awhile.ask.translators.draft import Draft, Figure, Target
 from awhile.ask.translators.intent import Among
-from awhile.ask.translators.marks import ColumnNoun, Superlative, TableNoun, TimeRange, Word
+from awhile.ask.translators.language import ENGLISH
+from awhile.ask.translators.marks import (
+    Aggregate,
+    ColumnNoun,
+    Number,
+    Superlative,
+    TableNoun,
+    TimeRange,
+    Word,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from awhile.ask.translators.draft import Grouping, Rank, Target
+    from awhile.ask.translators.draft import Grouping, Rank
     from awhile.ask.translators.marks import Mark, Recognised
+    from awhile.ask.translators.words import Token
 
-__all__ = ["goes_on", "joined", "may_stand_alone", "sentences", "shown"]
+__all__ = ["goes_on", "joined", "may_stand_alone", "refers_back", "sentences", "shown"]
 
 _MARKED = ("and", "only", "follow")
 """Roles of words that only a question begins with that goes on from another one."""
@@ -38,6 +48,13 @@ def goes_on(marks: Sequence[Mark]) -> bool:
         return first.role in (*_MARKED, *_TIED, *_OPEN)
     told = [mark.what for mark in marks if mark.what not in (Word("silent"), Word("be"))]
     return isinstance(first, TimeRange) or (isinstance(first, Superlative) and len(told) <= 2)
+
+
+def refers_back(tokens: Sequence[Token], marks: Sequence[Mark]) -> bool:
+    """Whether a pronoun stands before everything it could be about: "show their names"."""
+    nouns = (mark.start for mark in marks if not isinstance(mark.what, Word | Aggregate | Number))
+    first = next(nouns, len(tokens))
+    return any(token.norm in ENGLISH.calendar["pronouns"] for token in tokens[:first])
 
 
 def may_stand_alone(marks: Sequence[Mark], said: Draft) -> bool:
@@ -191,6 +208,11 @@ def _figures(made: Draft, said: Draft) -> None:
     if said.figures:
         if made.thresholds or made.ratio or made.part_of:
             raise Stuck("I do not see which figure it replaces", said.figures[0].mark.text)
+        if rest and rest.added and made.rank and made.rank.figure:
+            # "top 5 products by revenue", "and the average price": in the same order
+            for each in said.figures:
+                _also(made, each)
+            return
         made.figures = list(said.figures)
         for each in made.figures:
             each.linked = True
@@ -199,7 +221,8 @@ def _figures(made: Draft, said: Draft) -> None:
         return
     if rest is None or not (rest.functions or rest.share):
         return
-    if not made.figures and made.target and made.target.table and not made.target.columns:
+    listed = made.target and made.target.columns and not made.target.with_columns
+    if not made.figures and made.target and made.target.table and not listed:
         target, made.target = made.target, None
         made.figures = [Figure("count", target.mark, "count", table=target.table)]
     if len(made.figures) != 1:
@@ -224,6 +247,8 @@ def _target(made: Draft, said: Draft) -> None:
     if target.columns and made.target and made.target.columns and not made.figures:
         made.target.columns += target.columns
         return
+    if target.columns and not target.table and _becomes_list(made, target):
+        return
     # "without cancelled orders": the rows the condition is about.
     if target.table and (target.table in tables or (said.said and not target.columns)):
         return
@@ -232,6 +257,22 @@ def _target(made: Draft, said: Draft) -> None:
         counted[0].table, counted[0].mark = target.table, target.mark
         return
     raise Stuck("I do not see what it replaces", target.mark.text)
+
+
+def _becomes_list(made: Draft, target: Target) -> bool:
+    """ "Show their names": of the rows that were listed or counted before."""
+    only = made.figures[0] if len(made.figures) == 1 else None
+    if made.groupings or made.thresholds or made.rank or made.along:
+        return False
+    if only is None and made.target and made.target.table and not made.target.columns:
+        made.target.columns, made.target.with_columns = list(target.columns), True
+        return True
+    if only is None or only.kind != "count" or only.outer or only.share or made.target:
+        return False
+    made.figures = []
+    made.head = "list"
+    made.target = Target(only.mark, True, only.table, list(target.columns), with_columns=True)
+    return True
 
 
 def _group(made: Draft, grouping: Grouping) -> None:
@@ -248,7 +289,9 @@ def _group(made: Draft, grouping: Grouping) -> None:
 def _times(made: Draft, said: Draft) -> None:
     if said.periods:
         told = {when.ref for when in said.periods}
-        made.periods = [when for when in made.periods if when.ref and when.ref not in told]
+        compared = said.versus and len(said.periods) == 1 and len(made.periods) == 1
+        if not compared:
+            made.periods = [when for when in made.periods if when.ref and when.ref not in told]
         made.periods += said.periods
     if said.date:
         made.date, made.date_noun = said.date, said.date_noun
@@ -262,7 +305,7 @@ def _rank(made: Draft, said: Draft, count: int | None) -> None:
         if rank.figure is None and len(made.figures) == 1:
             rank.figure = made.figures[0]
         made.rank = rank
-    elif made.rank and said.figures:
+    elif made.rank and said.figures and not (said.rest and said.rest.added):
         made.rank.figure = made.figures[0]
     if count is not None:
         if made.rank is None:

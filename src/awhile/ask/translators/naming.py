@@ -183,7 +183,11 @@ class Naming(Figuring):
         if not (compared and not self.functions) and not missing:
             self.refuse_or()
         listed = draft.target and draft.target.columns and self.joiner
-        if self.dated(ref) and not self.functions and not (listed and not noun.verb):
+        counted = bool(self.functions) and self.functions[-1][1].function == "count"
+        if self.dated(ref) and counted and not noun.verb and not self.ahead_is_time():
+            raise Stuck("it is not said what is counted", self.functions[-1][0].text, mark.text)
+        free = not self.functions or counted
+        if self.dated(ref) and free and not (listed and not noun.verb):
             self.date(mark, noun, ref)
         elif compared and not self.functions:
             self.refuse_not()
@@ -223,6 +227,9 @@ class Naming(Figuring):
             self.shown_column(mark, ref, noun.plural)
         else:
             raise Stuck("I do not understand its part in the question", mark.text)
+
+    def ahead_is_time(self) -> bool:
+        return isinstance(self.ahead(), TimeRange)
 
     def begins(self) -> bool:
         """Whether nothing was asked for yet."""

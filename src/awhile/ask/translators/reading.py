@@ -108,7 +108,9 @@ class _Reading:
         text += self.along(intent)
         only = intent.dimensions[0] if len(intent.dimensions) == 1 else None
         text += self.shared(intent)
-        if isinstance(first.per, EntityDimension) and first.per.table != first.of.table:
+        if isinstance(first.per, EntityDimension) and self.may_lack(
+            first.per.table, first.of.table
+        ):
             text += f" {_capital(self.plural(first.per))} without any do not count."
         if intent.include_empty:
             text += " Those without any count as 0."
@@ -119,6 +121,11 @@ class _Reading:
         ):
             text += " Weekdays are numbered, 1 is Monday."
         return text + self.caveats(intent)
+
+    def may_lack(self, one: str, of: str) -> bool:
+        """Whether rows of the one may have none of the others: an order has lines."""
+        trade = self.figures.trade
+        return one != of and not (trade and (one, of) == (trade.header, trade.lines))
 
     def base(self, measure: Measure) -> str:
         """The table whose rows conditions are on."""
