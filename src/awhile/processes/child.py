@@ -19,12 +19,12 @@ from typing import Literal, Self
 
 import anyio
 import anyio.to_thread
-from anyio.abc import UNIXSocketStream
 
 from awhile.processes.errors import ChildEnded, ProcessError
 from awhile.processes.frames import Frames, frame
 from awhile.processes.shield import shielded
 from awhile.processes.target import MAINS, main_name
+from awhile.processes.wire import Wire
 
 __all__ = ["Child", "Ending"]
 
@@ -43,11 +43,9 @@ class Child:
     Not for two tasks at once: one sender and one receiver, and whoever ends it.
     """
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], stream: UNIXSocketStream, words: _LastWords
-    ) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], wire: Wire, words: _LastWords) -> None:
         self._process = process
-        self._stream = stream
+        self._wire = wire
         self._words = words
         self._frames = Frames()
         self._usable = True
@@ -76,7 +74,7 @@ class Child:
                 raise
             finally:
                 theirs.close()
-            child = cls(process, await UNIXSocketStream.from_socket(ours), words)
+            child = cls(process, Wire(ours), words)
         try:
             await child._write(first)
         except ChildEnded:
@@ -112,13 +110,16 @@ class Child:
         """
         while (message := self._frames.next()) is None:
             try:
-                self._frames.add(await self._stream.receive(_READ_BYTES))
-            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                data = await self._wire.receive(_READ_BYTES)
+            except (OSError, anyio.ClosedResourceError):
+                data = b""
+            if not data:
                 # The wire is closed, so the child is ending or has closed it on purpose; a child
                 # that cannot be talked to is of no use either way.
                 await self._reap(1.0)
                 await self.kill()
-                raise self._ended() from None
+                raise self._ended()
+            self._frames.add(data)
         return message[0]
 
     async def kill(self) -> None:
@@ -126,7 +127,7 @@ class Child:
         with shielded():
             self._signal(signal.SIGKILL)
             await self._reap(math.inf)
-            await self._close()
+            self._wire.close()
 
     async def terminate(self, grace_seconds: float) -> Ending:
         """Ask the child to end (SIGTERM), kill it after `grace_seconds`; say what it took.
@@ -134,14 +135,14 @@ class Child:
         Returns once the process has been reaped.
         """
         if not self.running:
-            await self._close()
+            self._wire.close()
             return "already ended"
         with shielded():
             self._signal(signal.SIGTERM)
             if await self._reap(grace_seconds):
                 # What the child itself started may still be there.
                 self._signal(signal.SIGKILL)
-                await self._close()
+                self._wire.close()
                 by_signal = self._process.returncode == -signal.SIGTERM
                 return "ended by SIGTERM" if by_signal else "exited"
             await self.kill()
@@ -160,8 +161,8 @@ class Child:
 
     async def _write(self, data: bytes) -> None:
         try:
-            await self._stream.send(data)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._wire.send(data)
+        except (OSError, anyio.ClosedResourceError):
             await self._reap(1.0)
             await self.kill()
             raise self._ended() from None
@@ -178,10 +179,6 @@ class Child:
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
-
-    async def _close(self) -> None:
-        with contextlib.suppress(OSError):
-            await self._stream.aclose()
 
     def _ended(self) -> ChildEnded:
         code = self._process.returncode
