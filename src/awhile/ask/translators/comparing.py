@@ -19,8 +19,10 @@ from awhile.ask.translators.marks import (
     Number,
     Superlative,
     TableNoun,
+    TimeRange,
     ValueNoun,
     Verb,
+    Word,
 )
 from awhile.ask.translators.naming import Naming, ref_of
 
@@ -66,6 +68,10 @@ class Comparing(Naming):
         draft = self.draft
         self.refuse_not()
         before, following = self.last.what if self.last else None, self.ahead()
+        if following == Word("distinct") and isinstance(self.ahead(1), TableNoun | ColumnNoun):
+            # "more than 5 different products" are counted once each anyhow
+            self.at += 1
+            following = self.ahead()
         if compare.often:
             self.compared_often(mark, compare, before)
             return
@@ -83,7 +89,7 @@ class Comparing(Naming):
             ref = ref_of(before)
             self.keep(mark, Comparison(ref, compare.operator, compare.low, compare.high))
             return
-        if isinstance(following, ColumnNoun) and self.numeric(ref_of(following)):
+        if isinstance(following, ColumnNoun) and not self.dated(ref_of(following)):
             self.compared_column(mark, compare, ref_of(following))
             return
         self.refuse_or()
@@ -95,6 +101,12 @@ class Comparing(Naming):
                 for each in ("units", "revenue")
             )
             raise Undecided(f"Of what should it be {mark.text}?", more, mark.text)
+        if following is not None and not isinstance(
+            following, Word | TimeRange | Verb | Superlative
+        ):
+            raise Stuck("I do not understand what is compared", mark.text)
+        if following in (Word("distinct"), Word("all"), Word("new"), Word("share")):
+            raise Stuck("I do not understand what is compared", mark.text)
         draft.bare.append((mark, compare))
 
     def compared_column(self, mark: Mark, compare: Compare, ref: ColumnRef) -> None:
@@ -103,6 +115,13 @@ class Comparing(Naming):
         owner = self.owner_of(mark)
         self.at += 1
         self.note(after, f"{ref.table}.{ref.column}")
+        if not self.numeric(ref):
+            # "more than 2 categories"
+            self.refuse_or()
+            figure = Figure("column", after, "count_distinct", column=ref)
+            figure.owner = owner
+            self.draft.thresholds.append((figure, compare))
+            return
         if owner == ref.table:
             self.keep(mark, Comparison(ref, compare.operator, compare.low, compare.high))
             return

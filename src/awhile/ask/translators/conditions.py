@@ -79,6 +79,9 @@ def times(case: Case, compare: bool) -> Times:
             filters.append(During(ref, tuple(periods)))
         elif all(when.joined for when, _ in said[1:]):
             units = {period.unit for period in periods}
+            if len(units) > 1:
+                # "in Q1 of 2025 and 2026"
+                raise Stuck("two times in one question", *(when.mark.text for when, _ in said))
             each = len(units) == 1 and None not in units
             filters.append(During(ref, tuple(periods)))
         else:

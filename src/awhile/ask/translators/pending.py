@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pending"]
 
+_OF = Word("preposition")
 _FLAGS = (("is",), ("has",))
 
 
@@ -78,6 +79,10 @@ class Pending:
             self.functions.clear()
             self.share = None
         self.refuse_or()
+        last = self.marks[-2:]
+        if len(last) == 2 and isinstance(last[0].what, TimeRange) and last[1].what == _OF:
+            # "from March on"
+            raise Stuck("I do not understand the time meant", last[0].text, last[1].text)
         for waiting in (self.by, self.negation, self.sort, self.share, self.rows):
             if waiting:
                 raise Stuck("nothing follows it that it could apply to", waiting.text)

@@ -129,6 +129,9 @@ def _led(words: tuple[str, ...], today: date) -> tuple[int, Period] | None:
         found = _relative(words[1:], today)
     elif lead in ENGLISH.calendar["leads"]:
         found = _point(words[1:], today)
+        after = words[1 + found[0] : 2 + found[0]] if found else ()
+        if found and lead == "from" and after and after[0] in ENGLISH.calendar["onwards"]:
+            return found[0] + 2, Period(found[1].start, None, " ".join(words[: found[0] + 2]))
     else:
         return _point(words, today, led=False)
     return (found[0] + 1, found[1]) if found else None

@@ -240,7 +240,7 @@ class _Reader(Comparing):
         plain = mark.text.casefold() == "by"
         whose = isinstance(following, ValueNoun) and isinstance(after, TableNoun)
         related = before == Word("relation") and self.names_one(following, after)
-        if (isinstance(before, Verb) and agent) or ((whose or related) and plain):
+        if plain and ((isinstance(before, Verb) and agent) or whose or related):
             self.link = "preposition"
         else:
             self.by, self.per = mark, mark.text.casefold().startswith(("per", "for ", "in "))
