@@ -1,0 +1,61 @@
+"""How people reach a server: the page, and the commands of the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from awhile.cli.entries import setting
+from awhile.cli.kinds import (
+    HEADERS,
+    OPTIONAL_URL,
+    SECRETS,
+    YES_OR_NO,
+    optional,
+    whole,
+)
+from awhile.cli.settings.asking import Asking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reaching(Asking):
+    """The settings of the page and of whatever asks a server."""
+
+    page_port: int = setting(
+        whole(0, 65_535),
+        8765,
+        "The port of the page; 0 takes a free one.",
+        otherwise="the page could not be opened",
+    )
+    open_browser: bool = setting(
+        YES_OR_NO,
+        True,
+        "Whether `awhile app` opens the page in a browser, where there is a display.",
+        otherwise="it is not known whether to open the page",
+    )
+    server_url: str | None = setting(
+        OPTIONAL_URL,
+        None,
+        "The MCP server that ask, tasks, attach and cancel talk to.",
+        otherwise="there would be nothing to talk to",
+        words="one running here, else (not for tasks) a new one",
+        also=("--url",),
+    )
+    server_token: str | None = setting(
+        optional(SECRETS),
+        None,
+        "A bearer token for the server that --url names, or that `awhile call` is given. Never "
+        "shown.",
+        otherwise="the server would not know who asks",
+        words="none",
+    )
+    server_headers: tuple[tuple[str, str], ...] | None = setting(
+        optional(HEADERS),
+        None,
+        "Headers for that server, each as Name: value; in a variable, one on each line. Never "
+        "shown.",
+        otherwise="the server would not know who asks",
+        words="none",
+    )
+
+
+__all__ = ["Reaching"]
