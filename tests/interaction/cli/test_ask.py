@@ -180,6 +180,25 @@ def test_csv_has_whole_cells(served: InThisProcess) -> None:
     assert done.stdout == f"long\n{'x' * 50000}\n"
 
 
+def test_json_has_whole_cells_also_beyond_the_first_rows(served: InThisProcess) -> None:
+    """Ours; field case D10: text and bytes, longer than a page of rows shows them."""
+    sql = (
+        "SELECT range AS n, CASE WHEN range IN (0, 299) THEN repeat('äb', 20000) END AS long, "
+        "CASE range WHEN 1 THEN repeat('x', 25000)::BLOB WHEN 2 THEN repeat('x', 20000)::BLOB END "
+        "AS bytes FROM range(300)"
+    )
+    rows = json.loads(served.run("ask", "--sql", sql, "--json").stdout)["rows"]
+    assert [len(row) for row in rows] == [3] * 300
+    assert [(row[0], row[1]) for row in rows if row[1]] == [
+        ("0", "äb" * 20_000),
+        ("299", "äb" * 20_000),
+    ]
+    assert [(row[0], row[2]) for row in rows if row[2]] == [
+        ("1", "78" * 25_000),
+        ("2", "78" * 20_000),
+    ]
+
+
 def test_tasks_lists_what_was_asked_and_attach_shows_it_again(served: InThisProcess) -> None:
     """Ours: the beginning of an id is enough."""
     asked = json.loads(served.run("ask", "--sql", "SELECT 42 AS answer", "--json").stdout)

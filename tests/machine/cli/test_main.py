@@ -12,7 +12,9 @@ import pytest
 
 from awhile.ask.cli.installed import NEEDED
 from awhile.ask.cli.reach import RUN_TOOLS
+from awhile.ask.cli.rows import LONGEST_SHOWN
 from awhile.ask.mcp_server.asking import QUERY_TOOLS
+from awhile.ask.results.pages import CELL_CHARACTERS
 from awhile.cli import ends, main
 from awhile.cli.handles import known_ids
 from awhile.cli.reaching import headers_of
@@ -99,6 +101,11 @@ def test_what_the_commands_need_is_what_the_extra_brings() -> None:
 def test_the_tools_of_runs_are_those_of_the_server() -> None:
     """Ours: written twice, so that the command line starts without the server."""
     assert RUN_TOOLS == QUERY_TOOLS
+
+
+def test_a_cell_is_known_to_be_cut_by_the_length_at_which_the_server_cuts() -> None:
+    """Ours: written twice, for the same reason."""
+    assert LONGEST_SHOWN == CELL_CHARACTERS
 
 
 def test_shells_are_offered_ids_and_nothing_that_means_anything_to_them(

@@ -17,7 +17,7 @@ from awhile.errors import SettingsError
 
 must_be_complete()
 
-JSON = typer.Option("--json", help="Print the whole answer, every row of it, as one JSON object.")
+JSON = typer.Option("--json", help="Print the whole answer as one JSON object: every row, exactly.")
 CSV = typer.Option("--csv", help="Print every row as CSV, exactly as the database has it.")
 PARQUET = typer.Option(
     "--parquet", metavar="FILE", help="Write every row to a Parquet file, exactly and typed."

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 PAGE_ROWS = 1000
 
+LONGEST_SHOWN = 20_000
+"""`awhile.ask.results.pages.CELL_CHARACTERS`, which takes a while to load; a test compares. A cell
+of a page that is longer than this is the beginning of a longer one, with a word about its length
+(or bytes, which may be written out longer than that and are whole)."""
+
 Row = list[str | None]
 
 
@@ -45,18 +50,40 @@ async def all_rows(reached: Reached, answer: Mapping[str, Any]) -> AsyncGenerato
         offset += len(page)
 
 
+async def _whole(reached: Reached, run_id: str, row: int, cells: Row) -> Row:
+    """A row as the database has it, where a page has only the beginning of a cell."""
+    return [
+        await _cell(reached, run_id, row, column)
+        if cell is not None and len(cell) > LONGEST_SHOWN
+        else cell
+        for column, cell in enumerate(cells)
+    ]
+
+
+async def _cell(reached: Reached, run_id: str, row: int, column: int) -> str:
+    where = {"run_id": run_id, "row": row, "column": column}
+    text = ""
+    while part := await reached.call("result_cell", {**where, "start": len(text)}):
+        text += part["text"]
+        if not part["text"] or len(text) >= part["characters"]:
+            break
+    return text
+
+
 async def write_json(reached: Reached, answer: Mapping[str, Any], file: TextIO) -> None:
-    """The whole answer as one JSON object, with every row in ``rows``; cells are text or null."""
+    """The whole answer as one JSON object, with every row in ``rows``; cells are the database's
+    exact text, however long, or null."""
     members = {name: value for name, value in answer.items() if name != "rows"}
     head = as_json(members)
     file.write(f"{head[:-2]},\n" if members else "{\n")
     file.write('  "rows": [')
-    between = "\n    "
+    between, number = "\n    ", 0
     async for page in all_rows(reached, answer):
         for row in page:
-            file.write(between + json.dumps(row, ensure_ascii=file.isatty()))
-            between = ",\n    "
+            whole = await _whole(reached, str(answer["run_id"]), number, row)
+            file.write(between + json.dumps(whole, ensure_ascii=file.isatty()))
+            between, number = ",\n    ", number + 1
     file.write("\n  ]\n}\n")
 
 
-__all__ = ["all_rows", "page_of", "write_json"]
+__all__ = ["LONGEST_SHOWN", "all_rows", "page_of", "write_json"]
