@@ -48,7 +48,7 @@ is the second database of an engine whose first is MariaDB."""
 
 _SELDOM = {
     "mariadb": {
-        "test_a_name_without_a_value_is_an_error",
+        "test_a_mistake_beside_a_name_without_a_value_is_told_as_it_is",
         "test_a_query_cancelled_while_its_rows_arrive_leaves_no_file",
         "test_a_query_that_takes_minutes_is_estimated_without_being_run",
         "test_a_result_without_rows_still_has_its_columns",

@@ -48,9 +48,22 @@ async def test_what_looks_like_a_name_in_a_text_or_comment_is_none(runner: Runne
     assert await rows(runner, sql, name="Customer 7") == [[":name", "1"]]
 
 
-async def test_a_name_without_a_value_is_an_error(runner: Runner) -> None:
-    with pytest.raises(EngineError):
-        await rows(runner, "SELECT count(*) FROM customers WHERE name = :name")
+async def test_a_name_without_a_value_is_refused_by_that_name(runner: Runner) -> None:
+    sql = "SELECT count(*) FROM customers WHERE name = :name AND customer_id > :low"
+    with pytest.raises(QueryRefused, match="no value is given for it, nor for :") as both:
+        await rows(runner, sql)
+    assert both.value.word in (":name", ":low")
+    with pytest.raises(QueryRefused, match="no value is given for it; give one") as one:
+        await rows(runner, sql, low=1)
+    assert one.value.word == ":name"
+    with pytest.raises(QueryRefused, match="no value is given for it; give one"):
+        await runner.engine.estimate(sql, parameters={"low": 1})
+
+
+async def test_a_mistake_beside_a_name_without_a_value_is_told_as_it_is(runner: Runner) -> None:
+    with pytest.raises(EngineError) as told:
+        await rows(runner, "SELECT FROM WHERE :name")
+    assert "no value" not in str(told.value)
 
 
 async def test_a_value_without_a_name_is_refused(runner: Runner) -> None:

@@ -10,7 +10,7 @@ import anyio.to_thread
 
 from awhile.ask.engines.duckdb.guard import tables_in
 from awhile.ask.engines.errors import QueryRefused
-from awhile.ask.engines.parameters import bound
+from awhile.ask.engines.parameters import bound, names_in
 from awhile.ask.results.stored import Stored
 
 if TYPE_CHECKING:
@@ -129,7 +129,10 @@ def _tables(sql: str, values: Mapping[str, Scalar]) -> frozenset[str]:
     """The tables of a text that may be about results; of any other, none."""
     if "result_" not in sql.casefold():
         return frozenset()
-    return tables_in(bound(sql, values, lambda name: f"${name}")) or frozenset()
+    for given in (values, dict.fromkeys([*values, *names_in(sql)])):  # some may have no value
+        if found := tables_in(bound(sql, given, lambda name: f"${name}")):
+            return found
+    return frozenset()
 
 
 def _cut(files: Mapping[str, Path]) -> frozenset[str]:

@@ -7,14 +7,26 @@ the type of a text, for what JSON has no type for: `{"type": "date", "value": "2
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from awhile.ask.engines.errors import QueryRefused
+from awhile.ask.engines.errors import QueryError, QueryRefused
 
-__all__ = ["TYPES", "Scalar", "bound", "digits_of", "names_in", "typed"]
+__all__ = [
+    "NO_VALUE",
+    "TYPES",
+    "Scalar",
+    "bound",
+    "digits_of",
+    "names_in",
+    "typed",
+    "valued",
+    "without_value",
+]
+
+_Checked = TypeVar("_Checked")
 
 Scalar = str | int | float | bool | Decimal | date | datetime | None
 """A bound value."""
@@ -28,6 +40,9 @@ TYPES: Mapping[str, Callable[[str], Scalar]] = {
     "timestamp": datetime.fromisoformat,
 }
 """The types an object can name, each with how its text is read."""
+
+NO_VALUE = "no value is given for it"
+"""How the reason of a refusal begins where a `:name` has none; the refusal's word is that name."""
 
 _MOST_DIGITS = 1_000
 """A longer number counts nothing, and to write it out may take for ever (`1E99999999`)."""
@@ -104,9 +119,46 @@ def digits_of(value: Decimal) -> tuple[int, int]:
     return max(len(digits) + exponent, 0), max(-exponent, 0)
 
 
-def names_in(sql: str) -> frozenset[str]:
-    """What stands as a `:name` in the text: none in literals, quoted names, comments and casts."""
-    return frozenset(found["name"] for found in _LEXEMES.finditer(sql) if found["name"])
+def names_in(sql: str) -> tuple[str, ...]:
+    """What stands as a `:name` in the text, each once, in its order: none in literals, quoted
+    names, comments and casts. In some dialects a few of them are no parameters (`{'a':b}`)."""
+    found = (each["name"] for each in _LEXEMES.finditer(sql))
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def without_value(names: Iterable[str | None]) -> QueryRefused:
+    """The refusal of a text for the parameters in it that have no value; None is one without a
+    name."""
+    first, *others = names
+    if first is None:
+        return QueryRefused("?", f"{NO_VALUE}, and nothing to give it by: call it :name")
+    also = f", nor for {', '.join(f':{each}' for each in others)}" if any(others) else ""
+    return QueryRefused(
+        f":{first}", f"{NO_VALUE}{also}; give one by that name, or write the value in the SQL"
+    )
+
+
+def valued(
+    sql: str,
+    given: Mapping[str, Scalar],
+    check: Callable[[Mapping[str, Scalar]], _Checked],
+) -> _Checked:
+    """What `check` makes of the text with these values.
+
+    An engine takes a `:name` that nothing was written for as a mistake in the SQL. Raises
+    `QueryRefused` instead, which names it, if with some value for it the text is none.
+    """
+    try:
+        return check(given)
+    except QueryError:
+        missing = [name for name in names_in(sql) if name not in given]
+        try:
+            check({**given, **dict.fromkeys(missing)})
+        except QueryError:
+            missing = []
+        if not missing:
+            raise
+    raise without_value(missing)
 
 
 def bound(sql: str, names: Mapping[str, Scalar], mark: Callable[[str], str]) -> str:

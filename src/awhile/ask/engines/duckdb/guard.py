@@ -18,7 +18,7 @@ import duckdb
 
 from awhile.ask.engines.duckdb.pivot import as_selects, looks_up_values
 from awhile.ask.engines.errors import QueryError, QueryRefused
-from awhile.ask.engines.parameters import Scalar, bound, digits_of
+from awhile.ask.engines.parameters import Scalar, bound, digits_of, valued
 from awhile.ask.engines.place import place_of
 from awhile.ask.engines.words import first_word
 
@@ -90,8 +90,8 @@ _parsing = threading.Lock()
 
 def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
     """Raise `QueryRefused` unless `sql` is one SELECT, `QueryError` when it is not SQL at all."""
-    sql = bound(sql, parameters or {}, lambda name: f"${name}")
-    for name, value in (parameters or {}).items():
+    given = parameters or {}
+    for name, value in given.items():
         if isinstance(value, Decimal) and sum(digits_of(value)) > _MOST_DIGITS:
             why = f"DuckDB's decimals have {_MOST_DIGITS} digits; give it as a number or a text"
             raise QueryRefused(f":{name}", why)
@@ -101,7 +101,7 @@ def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
         raise QueryRefused("\\0", "a NUL character ends the text for the engine; remove it")
     if _longest_run(sql) > _LONGEST_RUN:
         raise QueryRefused("(", f"more than {_LONGEST_RUN} brackets or signs follow one another")
-    statements = _statements(sql)
+    statements = valued(sql, given, lambda all_of_them: _statements(_marked(sql, all_of_them)))
     if not statements:
         raise QueryRefused("", f"there is no statement in it; {_ONE_SELECT}")
     if len(statements) > 1:
@@ -121,6 +121,10 @@ def check(sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
         if [each for each, _ in found] != [duckdb.StatementType.SELECT]:
             raise QueryRefused(first_word(text), _ONE_SELECT)
         _check_select(select)
+
+
+def _marked(sql: str, names: Mapping[str, Scalar]) -> str:
+    return bound(sql, names, lambda name: f"${name}")
 
 
 def _check_select(text: str) -> None:

@@ -16,7 +16,7 @@ import pgparse
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import QueryError, QueryRefused
 from awhile.ask.engines.listed import listed
-from awhile.ask.engines.parameters import bound
+from awhile.ask.engines.parameters import bound, valued
 from awhile.ask.engines.words import first_word
 
 __all__ = ["Statement", "checked"]
@@ -77,8 +77,7 @@ def checked(
     for name, value in parameters.items():
         if isinstance(value, str) and "\0" in value:
             raise QueryRefused(f":{name}", "PostgreSQL has no text with a NUL character in it")
-    text = bound(sql, parameters, lambda name: f"${names.index(name) + 1}")
-    tree = _only_select(text)
+    text, tree = valued(sql, parameters, lambda given: _numbered(sql, tuple(given)))
     functions: set[str] = set()
     columns: set[str] = set()
     operators: set[str] = set()
@@ -112,6 +111,12 @@ def checked(
         frozenset(operators),
         frozenset(types),
     )
+
+
+def _numbered(sql: str, names: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+    """The text with its parameters numbered, and its tree."""
+    text = bound(sql, dict.fromkeys(names), lambda name: f"${names.index(name) + 1}")
+    return text, _only_select(text)
 
 
 def _only_select(sql: str) -> dict[str, Any]:

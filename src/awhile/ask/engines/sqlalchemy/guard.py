@@ -21,6 +21,7 @@ from sqlglot.errors import ParseError
 
 from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import QueryError, QueryRefused
+from awhile.ask.engines.parameters import without_value
 from awhile.ask.engines.sqlalchemy.lexing import (
     Lexis,
     marked,
@@ -111,6 +112,9 @@ def checked(
     tree = _parsed(text, rules.lexis.dialect)
     if not isinstance(tree, _SELECTS) or tree.find(*_FORBIDDEN) is not None:
         raise QueryRefused(tokens[0].text.upper(), _ONE_SELECT)
+    left = [each.name or None for each in tree.find_all(exp.Placeholder)]
+    if missing := [name for name in dict.fromkeys(left) if f":{name}" not in marks.values()]:
+        raise without_value(missing)
     _check_functions(text, tokens, set(_column_lists(tree)), rules, allowed)
     _check_schemas(tokens, rules.hidden)
     return Statement(text, frozenset(_tables(text, tree)))

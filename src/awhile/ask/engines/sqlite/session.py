@@ -13,9 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 import apsw
+import apsw.ext
 
 from awhile.ask.engines.contract import Estimate, Scalar
 from awhile.ask.engines.errors import DatabaseNotOpened
+from awhile.ask.engines.parameters import without_value
 from awhile.ask.engines.sqlite import describe
 from awhile.ask.engines.sqlite.asking import cursor, rows
 from awhile.ask.engines.sqlite.guard import Guard, plain
@@ -144,15 +146,22 @@ class _Session:
         self._guard.disarm()
         with self._errors(order.sql):
             self._guard.arm(describe.connected(self._connection))
-            self._guard.compiled(order.sql)
+            self._compiled(order)
             return None
+
+    def _compiled(self, order: ToEstimate | ToRun) -> apsw.ext.QueryDetails:
+        details = self._guard.compiled(order.sql)
+        missing = [name for name in details.bindings_names if name not in order.parameters]
+        if missing:
+            raise without_value(missing)
+        return details
 
     def run(self, order: ToRun, running: Running) -> Fetched:
         self._guard.disarm()
         with self._errors(order.sql):
             encoding = str(rows(self._connection, "PRAGMA encoding")[0][0])
             self._guard.arm(describe.connected(self._connection))
-            details = self._guard.compiled(order.sql)
+            details = self._compiled(order)
             self._connection.set_progress_handler(lambda: running.stop_asked, _STEPS)
             columns = Columns(details.description)
             try:
