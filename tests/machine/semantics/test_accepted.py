@@ -76,9 +76,22 @@ def test_words_that_mean_other_dates_tomorrow_are_only_reused_today(tmp_path: Pa
     assert kept.find("revenue in 2025", owner="", today=later) is not None
 
 
+def test_a_model_may_go_by_what_the_same_person_accepted_and_still_means_the_same(
+    tmp_path: Path,
+) -> None:
+    kept = AcceptedAnswers(Folder(tmp_path))
+    for owner, question in (("ann", "revenue in 2025"), ("ann", "last month"), ("bob", "mine")):
+        kept.accept(question, "SELECT 1", owner=owner, today=TODAY)
+    later = date(2026, 12, 1)
+    assert len(kept.examples(owner="ann", today=TODAY)) == 2
+    assert kept.examples(owner="ann", today=later) == [Example("revenue in 2025", "SELECT 1")]
+    assert kept.examples(owner="", today=later) == []
+
+
 def test_a_damaged_file_is_as_if_there_was_none(tmp_path: Path) -> None:
     kept = AcceptedAnswers(Folder(tmp_path))
     kept.accept("revenue", "SELECT 1", owner="", today=TODAY)
     for path in tmp_path.glob("*.accepted"):
         path.write_text("{")
     assert kept.find("revenue", owner="", today=TODAY) is None
+    assert kept.examples(owner="", today=TODAY) == []

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.to_thread
@@ -18,12 +18,12 @@ import anyio.to_thread
 from awhile.ask.answer.choosing import NobodyToAsk, NotAnswered, ToChange, ToChoose
 from awhile.ask.answer.deadline import Deadline
 from awhile.ask.answer.outcomes import Answered, CostBack, NotRun
+from awhile.ask.answer.progress import told
 from awhile.ask.answer.statements import Decision, Statement, Statements
 from awhile.ask.answer.telling import for_a_model
 from awhile.ask.engines.errors import EngineError
 from awhile.ask.engines.parameters import typed
-from awhile.ask.translators.contract import Corrects, Identified, QuestionBack, Refusal, Sql
-from awhile.tasks.record import nth
+from awhile.ask.translators.contract import Corrects, Identified, Learns, QuestionBack, Refusal, Sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
     from awhile.ask.answer.choosing import Person
     from awhile.ask.answer.earlier import Earlier, Over
+    from awhile.ask.answer.progress import Report
     from awhile.ask.engines.contract import (
         Budget,
         Engine,
         Estimate,
         OnStopped,
-        Progress,
         QueryResult,
     )
     from awhile.ask.engines.parameters import Scalar
@@ -49,14 +49,6 @@ RUN, NARROW, LEAVE = "Run it", "Narrow it", "Don't run it"
 
 MOST_QUESTIONS = 10
 """How often one run asks its person; after that it ends, and says so (source: ours)."""
-
-
-class Report(Protocol):
-    """Takes how far a run is (`awhile.Run.report` is one)."""
-
-    def __call__(
-        self, done: float | None = None, total: float | None = None, message: str | None = None
-    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,21 +238,22 @@ class Answerer:
     async def _corrected(
         self, written: Sql, asked: _Asked, error: EngineError, request: Request, deadline: Deadline
     ) -> Sql | None:
-        if written.confidence != "unverified" or not isinstance(self._translator, Corrects):
+        translator = self._translator_for(request.principal)
+        if written.confidence != "unverified" or not isinstance(translator, Corrects):
             return None
         schema = await self._engine.describe(principal=request.principal)
-        told = for_a_model(error, written.sql, schema)
-        if told is None:
+        said = for_a_model(error, written.sql, schema)
+        if said is None:
             return None
         request.report(message="Having the SQL written again")
         with deadline.counting():
-            again = await self._translator.correct(
+            again = await translator.correct(
                 asked.text,
                 schema,
                 self._today(),
                 asked.conversation,
                 written=written,
-                error=told,
+                error=said,
             )
         return again if isinstance(again, Sql) else None
 
@@ -272,7 +265,15 @@ class Answerer:
             find = partial(self._accepted.find, text, owner=principal or "", today=self._today())
             if known := await anyio.to_thread.run_sync(find):
                 return known
-        return await self._translator.translate(text, schema, self._today(), conversation)
+        translator = self._translator_for(principal)
+        return await translator.translate(text, schema, self._today(), conversation)
+
+    def _translator_for(self, principal: str | None) -> Translator:
+        """The translator, with what this person accepted to learn from, if it can."""
+        if self._accepted is None or not isinstance(self._translator, Learns):
+            return self._translator
+        own = partial(self._accepted.examples, owner=principal or "", today=self._today())
+        return self._translator.learning(own)
 
     async def _meant(
         self, back: QuestionBack, text: str, request: Request
@@ -314,7 +315,7 @@ class Answerer:
         with deadline.spent():
             result = await self._engine.run(
                 statement.sql,
-                report=_telling(request.report),
+                report=told(request.report),
                 budget=replace(self._budget, seconds=deadline.left),
                 destination=self._results.draft(request.run_id),
                 on_stopped=request.on_stopped,
@@ -341,7 +342,7 @@ class Answerer:
             result = await engine.run_over(
                 statement.sql,
                 over.files,
-                report=_telling(request.report),
+                report=told(request.report),
                 budget=replace(self._budget, seconds=deadline.left),
                 destination=self._results.draft(request.run_id),
                 on_stopped=request.on_stopped,
@@ -482,19 +483,3 @@ def _labels(back: QuestionBack) -> list[str]:
         one.label if labels.count(one.label) == 1 else f"{one.label}: {one.question}"
         for one in back.choices
     ]
-
-
-def _telling(report: Report) -> Callable[[Progress], None]:
-    def tell(at: Progress) -> None:
-        if at.stage == "waiting":
-            report(message="Waiting for a place" + _in_line(at.before))
-        elif at.stage == "running":
-            report(at.percent, None if at.percent is None else 100, "Running the query")
-        else:
-            report(at.rows, message="Fetching rows")
-
-    return tell
-
-
-def _in_line(before: int | None) -> str:
-    return "" if before is None else f": {nth(before + 1)} in line"

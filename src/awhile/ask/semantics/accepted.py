@@ -23,6 +23,9 @@ __all__ = ["Accepted", "AcceptedAnswers"]
 
 _SUFFIX = ".accepted"
 
+MOST_EXAMPLES = 500
+"""Of one person, that are looked at for those near a question."""
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -62,15 +65,32 @@ class AcceptedAnswers:
         """
         name = _name(question, owner)
         content = self._storage.read([name]).get(name)
-        try:
-            kept = None if content is None else Accepted(**json.loads(content))
-        except (json.JSONDecodeError, UnicodeDecodeError, TypeError):
-            return None
-        if kept is None or (kept.day != today.isoformat() and depends_on_the_day(question)):
-            return None
-        return answered_before(question, [Example(kept.question, kept.sql)])
+        known = None if content is None else _example(content, today)
+        return None if known is None else answered_before(question, [known])
+
+    def examples(self, *, owner: str, today: date) -> list[Example]:
+        """All that a person accepted and that still means the same, for a model to go by."""
+        mine = [name for name in self._storage.names(_SUFFIX) if name.startswith(_of(owner))]
+        found = self._storage.read(sorted(mine)[:MOST_EXAMPLES])
+        known = (_example(content, today) for content in found.values())
+        return [one for one in known if one is not None]
+
+
+def _example(content: bytes, today: date) -> Example | None:
+    """What was accepted; None where it cannot be read, or its words mean other dates today."""
+    try:
+        kept = Accepted(**json.loads(content))
+    except (json.JSONDecodeError, UnicodeDecodeError, TypeError):
+        return None
+    if kept.day != today.isoformat() and depends_on_the_day(kept.question):
+        return None
+    return Example(kept.question, kept.sql)
+
+
+def _of(owner: str) -> str:
+    return hashlib.sha256(owner.encode()).hexdigest()[:16]
 
 
 def _name(question: str, owner: str) -> str:
-    told = json.dumps([owner, said(question)])
-    return f"{hashlib.sha256(told.encode()).hexdigest()[:32]}{_SUFFIX}"
+    told = json.dumps(said(question))
+    return f"{_of(owner)}{hashlib.sha256(told.encode()).hexdigest()[:32]}{_SUFFIX}"

@@ -7,19 +7,20 @@ the SQL it writes. What it cannot ground it asks about or refuses; it never gues
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
-    from awhile.ask.schema import Schema
+    from awhile.ask.schema import Example, Schema
 
 __all__ = [
     "Choice",
     "Confidence",
     "Corrects",
     "Identified",
+    "Learns",
     "Meaning",
     "ModelUse",
     "QuestionBack",
@@ -167,6 +168,15 @@ class Corrects(Protocol):
         error: str,
     ) -> Translation:
         """The question once more, `written` having been refused with `error`."""
+        ...
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """A translator that goes by examples of whoever asks, as well as by those of the card."""
+
+    def learning(self, examples: Callable[[], Sequence[Example]]) -> Self:
+        """The same translator with these examples, which may block and are read when needed."""
         ...
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from awhile.ask.translators.contract import Refusal, Sql
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
+    from typing import Self
 
-    from awhile.ask.schema import Schema
+    from awhile.ask.schema import Example, Schema
     from awhile.ask.translators.builtin import BuiltInTranslator
     from awhile.ask.translators.contract import Corrects, Translation, Turn
     from awhile.ask.translators.models.translator import ModelTranslator
@@ -23,7 +24,7 @@ When = Literal["abstains", "always"]
 
 
 class Together:
-    """See `contract.Translator` and `contract.Corrects`.
+    """See `contract.Translator`, `contract.Corrects` and `contract.Learns`.
 
     Args:
         grounded: the built-in translator. What it grounds needs no model, and what it asks back is
@@ -46,6 +47,10 @@ class Together:
     def version(self) -> str:
         """That of both."""
         return self._model.version
+
+    def learning(self, examples: Callable[[], Sequence[Example]]) -> Self:
+        """See `contract.Learns.learning`: the model goes by them."""
+        return type(self)(self._grounded, self._model.learning(examples), self._when)
 
     async def translate(
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import replace
 from importlib.metadata import version
@@ -25,7 +26,7 @@ from awhile.ask.translators.models.mending import Unreadable, mended
 from awhile.ask.translators.models.saying import said_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import date
     from typing import Any, Self
 
@@ -46,14 +47,13 @@ MOST_TOKENS = 2000
 
 
 class ModelTranslator:
-    """See `contract.Translator` and `contract.Corrects`. All it writes is `unverified`.
+    """See `contract.Translator`, `contract.Corrects` and `contract.Learns`. All it writes is
+    `unverified`.
 
     Used inside ``async with``, which closes its connections at the end.
 
     Args:
         chosen: the model.
-        examples: questions of this database with SQL that somebody found right, besides those of
-            its semantic file.
         may_show: patterns of columns whose values the model may be told (`customers.country`);
             of others it learns names, types and comments only.
         seconds: how long one answer may take.
@@ -64,16 +64,21 @@ class ModelTranslator:
         self,
         chosen: Chosen,
         *,
-        examples: Sequence[Example] = (),
         may_show: Collection[str] = (),
         seconds: float = SECONDS,
         settings: Mapping[str, object] | None = None,
     ) -> None:
         self._chosen = chosen
-        self._examples = examples
+        self._examples: Callable[[], Sequence[Example]] | None = None
         self._may_show = may_show
         self._seconds = seconds
         self._settings = {"temperature": 0.0, "max_tokens": MOST_TOKENS, **(settings or {})}
+
+    def learning(self, examples: Callable[[], Sequence[Example]]) -> Self:
+        """See `contract.Learns.learning`."""
+        one = copy.copy(self)
+        one._examples = examples
+        return one
 
     async def __aenter__(self) -> Self:
         await self._chosen.model.__aenter__()
@@ -125,17 +130,19 @@ class ModelTranslator:
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn]
     ) -> tuple[str, list[Said]]:
         about = " ".join([*(turn.question for turn in conversation), question])
-        card = await anyio.to_thread.run_sync(
-            lambda: card_of(schema, about, may_show=self._may_show)
-        )
-        return request_of(
-            question,
-            card,
-            dialect=schema.dialect,
-            today=today,
-            conversation=conversation,
-            examples=nearest(question, [*self._examples, *schema.examples]),
-        )
+
+        def request() -> tuple[str, list[Said]]:
+            known = [*(self._examples() if self._examples else ()), *schema.examples]
+            return request_of(
+                question,
+                card_of(schema, about, may_show=self._may_show),
+                dialect=schema.dialect,
+                today=today,
+                conversation=conversation,
+                examples=nearest(question, known),
+            )
+
+        return await anyio.to_thread.run_sync(request)
 
     async def _answered(
         self,
