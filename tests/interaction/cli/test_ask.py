@@ -106,6 +106,27 @@ def test_an_error_in_the_sql_is_marked_at_its_place(served: InThisProcess) -> No
     assert "^" in done.stderr
 
 
+def test_values_for_names_are_given_by_value(served: InThisProcess) -> None:
+    """Ours: in one SELECT and in a script, and what is missing is named with what to type."""
+    sql = "SELECT name FROM products WHERE product_id = :id AND name <> :name"
+    done = served.run("ask", "--sql", sql, "--value", "id=7", "--value", "name=' OR 1 = 1", "--csv")
+    assert done.stdout == "name\nproduct 7\n", done.stderr
+    missing = served.run("ask", "--sql", sql, "--value", "id=7")
+    assert missing.returncode == ends.FAILED
+    assert "refused because of ':name': no value is given for it" in missing.stderr
+    assert "Give it with --value name=…" in missing.stderr
+    script = served.folder / "values.sql"
+    script.write_text("SELECT :a + 1 AS first; SELECT :b::DATE AS second\n")
+    both = ("--value", "a=41", "--value", "b=2026-01-01")
+    done = served.run("ask", "--file", str(script), *both, "--csv")
+    assert done.stdout == "first\n42\nsecond\n2026-01-01\n", done.stderr
+    missing = served.run("ask", "--file", str(script), "--value", "a=41")
+    assert missing.returncode == ends.FAILED
+    assert "statement 2 of 2: refused because of ':b': no value" in missing.stderr
+    done = served.run("ask", "how many products are there?", "--value", "a=1")
+    assert done.returncode == ends.USAGE
+
+
 def test_a_statement_that_writes_is_not_run(served: InThisProcess) -> None:
     """Ours."""
     done = served.run("ask", "--sql", "DROP TABLE products")

@@ -144,6 +144,31 @@ def test_a_run_whose_server_was_killed_goes_on_and_is_watched_on(place: Place) -
                 assert "Stopped: " in terminal.text
 
 
+def test_values_that_are_missing_are_asked_for(served: Place) -> None:
+    """Ours: one after the other, also those of a script, before anything runs."""
+    sql = "SELECT :a + :b AS sum, ':c' AS text"
+    with served.at_a_terminal("ask", "--sql", sql, "--value", "a=40") as terminal:
+        terminal.wait_for("A value for :b: ")
+        terminal.type("2")
+        assert terminal.wait() == ends.RESULT
+        assert "42" in terminal.text
+        assert ":c: " not in terminal.text
+    script = served.folder / "asked.sql"
+    script.write_text("SELECT 1; SELECT :since + 1 AS next\n")
+    before = len(runs(served))
+    with served.at_a_terminal("ask", "--file", str(script)) as terminal:
+        terminal.wait_for("A value for :since: ")
+        terminal.type("2025-12-31")
+        assert terminal.wait() == ends.RESULT
+        assert "2026-01-01" in terminal.text
+    with served.at_a_terminal("ask", "--file", str(script)) as terminal:
+        terminal.wait_for("A value for :since: ")
+        terminal.type("")
+        assert terminal.wait() == ends.FAILED
+        assert "no value is given for it" in terminal.text
+    assert len(runs(served)) == before + 2
+
+
 def test_a_table_fits_the_terminal(served: Place) -> None:
     """Ours."""
     query = "SELECT *, repeat('word ', 40) AS words FROM products LIMIT 2"

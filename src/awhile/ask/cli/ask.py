@@ -51,6 +51,15 @@ def ask(
             "run of its own; the first that fails ends it."
         ),
     ] = None,
+    value: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A value for a :name in the SQL, bound and never pasted; again for each. A date "
+            "(2026-01-01), a number, true or a text by how it looks; NAME:TYPE=VALUE and "
+            "NAME:=JSON say which. At a terminal those left out are asked for.",
+        ),
+    ] = None,
     confirm_cost: Annotated[
         bool, typer.Option("--confirm-cost", help="Run it however expensive it is expected to be.")
     ] = False,
@@ -83,7 +92,13 @@ def ask(
     text = _asked(question, file)
     if follows is not None and (sql or file is not None):
         raise SettingsError("--follows is about a question, and SQL goes on from nothing. Drop it.")
+    if value and not sql and file is None:
+        raise SettingsError("--value is for a :name in SQL; add --sql or --file, or drop it.")
     confirmed: dict[str, Any] = {"confirm_cost": True} if confirm_cost else {}
+    if value:
+        from awhile.ask.cli.values import named_values  # takes a while to load
+
+        confirmed["parameters"] = named_values(value)
     after = {} if follows is None else {"follows": follows}
     what: Request | Script
     if file is not None:

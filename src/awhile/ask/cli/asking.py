@@ -16,12 +16,13 @@ from awhile.ask.cli.leaving import write_file
 from awhile.ask.cli.paging import show_or_page
 from awhile.ask.cli.reach import found, reached, whole_id
 from awhile.ask.cli.rows import write_json
+from awhile.ask.cli.values import missing_in, one_value, unnamed
 from awhile.cli import ends
 from awhile.cli.answering import fill_in
 from awhile.cli.attend import Left, Manner, attend, stop_words
 from awhile.cli.begun import Begun
 from awhile.cli.interrupts import Interrupts
-from awhile.cli.keyboard import at_a_terminal
+from awhile.cli.keyboard import at_a_terminal, typed_line
 from awhile.cli.screen import as_json, err, say, visible_lines
 from awhile.cli.words import QUERY
 from awhile.client import CancelOutcome
@@ -73,6 +74,8 @@ class Asking:
         ) as there:
             if err().is_terminal and not there.own:
                 self._aside(f"Asking {there.database} at {there.url}")
+            if tool == "run_sql":
+                arguments = await self._with_values(there, arguments)
             # A key makes the call safe to repeat: it finds the run it has already started.
             keyed = {**arguments, "request_key": secrets.token_hex(16)}
             if "follows" in arguments:
@@ -86,9 +89,7 @@ class Asking:
         async with reached(
             self._effective, answers_forms=self._answers, quiet=self._how.quiet
         ) as there:
-            self._begun.sent = True
-            keyed = {**script.arguments, "request_key": secrets.token_hex(16)}
-            runs: list[dict[str, Any]] = (await there.call("run_script", keyed))["runs"]
+            runs = await self._begin_script(there, script.arguments)
             for run in runs:
                 number, run_id = int(run["number"]), str(run["run_id"])
                 self._aside(f"Statement {number} of {len(runs)} (run {run_id})")
@@ -100,6 +101,47 @@ class Asking:
                         say(f"Not run: {_numbered(rest)}.")
                     return end if isinstance(end, int) else ends.NOT_ANSWERED
         return ends.RESULT
+
+    async def _begin_script(
+        self, there: Reached, arguments: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Its runs; refused for a value that is missing, it is begun again with that."""
+        while True:
+            keyed = {**arguments, "request_key": secrets.token_hex(16)}
+            self._begun.sent = True
+            try:
+                return (await there.call("run_script", keyed))["runs"]
+            except ToolFailed as no:
+                self._begun.sent = False
+                more = await self._asked_for(missing_in(str(no)), arguments)
+                if more is None:
+                    raise
+                arguments = more
+
+    async def _with_values(self, there: Reached, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The same with values for the `:names` that had none, as far as somebody gives any."""
+        sql = str(arguments["sql"])
+        while self._answers and unnamed(sql, arguments.get("parameters", {})):
+            # Only the database's own reading tells what is a parameter.
+            about = {name: arguments[name] for name in ("sql", "parameters") if name in arguments}
+            error: Mapping[str, Any] = (await there.call("check_sql", about)).get("error") or {}
+            more = await self._asked_for(missing_in(str(error.get("message"))), arguments)
+            if more is None:
+                break
+            arguments = more
+        return arguments
+
+    async def _asked_for(
+        self, name: str | None, arguments: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """The arguments with a value for that name; None where nobody gives one."""
+        said = await typed_line(f"A value for :{name}: ") if name and self._answers else ""
+        if not said:
+            return None
+        return {
+            **arguments,
+            "parameters": {**arguments.get("parameters", {}), name: one_value(said)},
+        }
 
     async def _come_back(self, run_id: str, interrupts: Interrupts) -> int | Choices:
         async with found(
@@ -183,6 +225,8 @@ def _show_no_rows(answer: Mapping[str, Any], failure: str | None) -> None:
         shown.show_not_run(answer, screen)
     elif error := answer.get("error"):
         shown.show_error(error, answer.get("sql"), screen)
+        if name := missing_in(str(error.get("message"))):
+            say(f"Give it with --value {name}=…")
     else:
         screen.print(Text(visible_lines(failure or "The server gave no answer."), style="red"))
 
