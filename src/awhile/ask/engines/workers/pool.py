@@ -19,6 +19,7 @@ from awhile.ask.engines.errors import (
     QueryRefused,
 )
 from awhile.ask.engines.parquet import part_of
+from awhile.ask.engines.workers.lost import lost
 from awhile.ask.engines.workers.messages import (
     Answered,
     Begun,
@@ -175,11 +176,11 @@ class Pool:
             return await self._use(worker, use)
         except ChildEnded as ended:
             if worker.begun or self._closed:
-                raise _lost(ended) from None
+                raise lost(ended) from None
         try:
             return await self._use(await self._start(), use)
         except ChildEnded as ended:
-            raise _lost(ended) from None
+            raise lost(ended) from None
 
     async def _use(self, worker: Worker, use: Callable[[Worker], Awaitable[_Answer]]) -> _Answer:
         self._busy.add(worker)
@@ -318,9 +319,3 @@ class Worker:
             case _:
                 self._lost = True
                 return EngineLost(f"the worker sent {answer!r}, which is not part of an answer")
-
-
-def _lost(ended: ChildEnded) -> EngineLost:
-    return EngineLost(
-        f"the process that ran the query is gone: {ended}; the database is unharmed, ask again"
-    )
