@@ -73,8 +73,9 @@ async def test_what_is_no_result_or_no_longer_one_is_said_to_be_so(quick: App) -
     gone = await refused(quick, "SELECT * FROM result_1 JOIN result_2 USING (n)")
     assert "result_1 is no longer kept" in gone["message"]
     mixed = await refused(quick, "SELECT * FROM result_2, orders")
-    assert "orders is not" in mixed["message"]
-    assert "run the part on the database first" in mixed["message"]
+    assert "result_2" in mixed["message"]
+    assert "run a SELECT on orders first" in mixed["message"]
+    assert "its rows are then called result_3; and run this text with that name" in mixed["message"]
 
 
 async def test_another_persons_number_is_simply_unknown(quick: App) -> None:

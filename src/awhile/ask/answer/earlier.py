@@ -14,7 +14,7 @@ from awhile.ask.engines.parameters import bound, names_in
 from awhile.ask.results.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from awhile.ask.engines.earlier.engine import EarlierResults
@@ -23,16 +23,19 @@ if TYPE_CHECKING:
     from awhile.ask.results.results import Results
     from awhile.ask.schema import Schema
 
-__all__ = ["Earlier", "Over", "result_name"]
+__all__ = ["Earlier", "Over", "is_result_name", "result_name"]
 
 _NAME = re.compile(r"result_([1-9][0-9]{0,8})\Z", re.IGNORECASE)
-
-_BEFORE = "run the part on the database first; its result has a name of its own, to be joined here"
 
 
 def result_name(number: int) -> str:
     """What the result of that number is called in SQL."""
     return f"result_{number}"
+
+
+def is_result_name(name: str) -> bool:
+    """Whether a table so called may be a result."""
+    return _NAME.match(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Earlier:
     @staticmethod
     def may_be_about(sql: str, values: Mapping[str, Scalar]) -> bool:
         """Whether the text reads something that is called like a result."""
-        return any(_NAME.match(name) for name in _tables(sql, values))
+        return any(is_result_name(name) for name in _tables(sql, values))
 
     async def named_in(
         self,
@@ -96,11 +99,8 @@ class Earlier:
             return None
         others = sorted(tables - own.keys())
         if others:
-            raise QueryRefused(
-                sorted(own)[0],
-                f"it is a result of yours, and {others[0]} is not: earlier results are read beside "
-                f"the database and not in it; {_BEFORE}",
-            )
+            following = await anyio.to_thread.run_sync(self.names.highest, owner)
+            raise QueryRefused(sorted(own)[0], _mixed(others, result_name(following + 1)))
         run_ids = {
             name: await self._run_of(owner, name, number) for name, number in sorted(own.items())
         }
@@ -133,6 +133,15 @@ def _tables(sql: str, values: Mapping[str, Scalar]) -> frozenset[str]:
         if found := tables_in(bound(sql, given, lambda name: f"${name}")):
             return found
     return frozenset()
+
+
+def _mixed(others: Sequence[str], following: str) -> str:
+    names = ", ".join(others)
+    return (
+        f"it is a result of yours, and {names} of the database: one text reads either. In two "
+        f"steps: run a SELECT on {names} first, of what the join needs; its rows are then called "
+        f"{following}; and run this text with that name in place of it"
+    )
 
 
 def _cut(files: Mapping[str, Path]) -> frozenset[str]:

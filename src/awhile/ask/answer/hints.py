@@ -13,6 +13,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from awhile.ask.answer.earlier import is_result_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -24,6 +26,10 @@ __all__ = ["hints"]
 _MOST_NAMES = 3
 _ALIKE = 0.5
 """How alike a name has to be to be worth a mention (`difflib`'s measure)."""
+_RESULT = (
+    "{0} may be a result of yours: results are read by SQL of DuckDB's, which this text is not, "
+    "and without tables of the database."
+)
 _LONGEST = 20_000
 """Characters of SQL that is still looked at."""
 
@@ -53,6 +59,9 @@ def _tables(tree: exp.Expr, schema: Schema, said: str) -> Iterator[str]:
         if not name or name.casefold() in own or name.casefold() not in said:
             continue
         if _known(named, schema) is None:
+            if is_result_name(name):
+                yield _RESULT.format(name)
+                continue
             yield _near(f"There is no table {name!r}", name, (one.name for one in schema.tables))
 
 
