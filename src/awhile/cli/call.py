@@ -34,7 +34,7 @@ def call(
         typer.Option(
             metavar="'NAME: VALUE'",
             help="Sent with every request. Others see what is typed here: secrets go into "
-            "AWHILE_SERVER_TOKEN or AWHILE_SERVER_HEADERS.",
+            "--token-from, AWHILE_SERVER_TOKEN or AWHILE_SERVER_HEADERS.",
         ),
     ] = None,
     as_json: Annotated[
@@ -43,6 +43,7 @@ def call(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")
     ] = False,
+    server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
 ) -> None:
@@ -62,7 +63,7 @@ def call(
         as_json=as_json,
         quiet=quiet,
     )
-    raise typer.Exit(run(asked, read_settings(ctx.params).settings))
+    raise typer.Exit(run(asked, read_settings(ctx.params)))
 
 
 __all__ = ["call"]

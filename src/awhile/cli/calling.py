@@ -17,9 +17,10 @@ from awhile.cli.arguments import Arguments
 from awhile.cli.attend import Attending, Left, Manner, stop_words
 from awhile.cli.begun import Begun
 from awhile.cli.content import shown_result, tool_lines
+from awhile.cli.credentials import comes_by_flag, credentials_for
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.keyboard import at_a_terminal
-from awhile.cli.reaching import Place, command_of, headers_of, opened
+from awhile.cli.reaching import Place, command_of, opened
 from awhile.cli.screen import as_json, out, say
 from awhile.cli.words import WORK
 from awhile.client import CancelOutcome
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from mcp_types import Tool
 
     from awhile.cli.attend import Attended
-    from awhile.cli.settings import Settings
+    from awhile.cli.settings import Effective, Settings
     from awhile.client import Handle
 
 
@@ -46,7 +47,7 @@ class Asked:
     quiet: bool = False
 
 
-def run(asked: Asked, settings: Settings) -> int:
+def run(asked: Asked, effective: Effective) -> int:
     """Call the tool, or list the tools there are; return the exit code.
 
     Raises:
@@ -59,15 +60,18 @@ def run(asked: Asked, settings: Settings) -> int:
             "No server is named. Give its URL, or --stdio COMMAND: "
             "awhile call http://127.0.0.1:8000/mcp TOOL key=value"
         )
-    place = (
-        Place(url=words.pop(0), headers=headers_of(settings, asked.headers))
-        if asked.stdio is None
-        else Place(command=command_of(asked.stdio))
-    )
-    if place.command and asked.headers:
-        raise SettingsError("--header is about HTTP, and a server over --stdio gets none.")
+    if asked.stdio is not None:
+        if asked.headers or comes_by_flag(effective):
+            raise SettingsError(
+                "--header and --token-from are about HTTP, and a server over --stdio gets none. "
+                "It gets the variables of this terminal."
+            )
+        place = Place(command=command_of(asked.stdio))
+    else:
+        url = words.pop(0)
+        place = Place(url=url, credentials=credentials_for(effective, url, asked.headers))
     whole = _whole(asked.args)
-    return anyio.run(_run, _Calling(place, settings, asked), words, whole)
+    return anyio.run(_run, _Calling(place, effective.settings, asked), words, whole)
 
 
 async def _run(calling: _Calling, words: list[str], whole: dict[str, Any]) -> int:

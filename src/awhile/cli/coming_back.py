@@ -10,9 +10,10 @@ from awhile.cli import ends
 from awhile.cli.answering import fill_in
 from awhile.cli.attend import Manner, attend, stop_words
 from awhile.cli.calling import finish
+from awhile.cli.credentials import credentials_for
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.keyboard import at_a_terminal
-from awhile.cli.reaching import Place, headers_of, opened
+from awhile.cli.reaching import Place, opened
 from awhile.cli.screen import say
 from awhile.cli.words import WORK
 from awhile.client import CancelOutcome, Ledger
@@ -94,7 +95,7 @@ def _place(effective: Effective, entry: Entry) -> Place:
             f"{entry.task_id!r} ran at a server that was started by a command "
             f"({entry.server!r}), which no other program reaches. Call it anew."
         )
-    return Place(url=entry.server, headers=headers_of(effective.settings))
+    return Place(url=entry.server, credentials=credentials_for(effective, entry.server))
 
 
 __all__ = ["come_back", "must_be_noted", "noted", "stop"]

@@ -57,6 +57,7 @@ def attach(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")
     ] = False,
+    server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
 ) -> None:
@@ -71,6 +72,7 @@ def attach(
 def cancel(
     ctx: typer.Context,
     run_id: Annotated[str, ID],
+    server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
 ) -> None:

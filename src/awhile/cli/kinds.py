@@ -124,6 +124,18 @@ def _optional_paths_or_urls(raw: object, folder: Path) -> tuple[str, ...] | None
     return tuple(_named_path_or_url(each, folder) for each in cast("list[object]", given))
 
 
+FROM_VARIABLE = "env:"
+"""Before the name of a variable, where a file could be meant as well."""
+
+
+def _token_source(raw: object, folder: Path) -> str | None:
+    if isinstance(raw, str) and raw.startswith(FROM_VARIABLE):
+        if not raw.removeprefix(FROM_VARIABLE).strip():
+            raise ValueError(f"a path, or {FROM_VARIABLE} and the name of a variable")
+        return raw
+    return str(_path(raw, folder))
+
+
 def _names(raw: object, _folder: Path) -> tuple[str, ...]:
     given: object = raw.replace(",", "\n").splitlines() if isinstance(raw, str) else raw
     if not isinstance(given, list | tuple):
@@ -191,8 +203,10 @@ YES_OR_NO = Kind("", _yes_or_no)
 KEYS = Kind("KEY", _keys, secret=True)
 SECRETS = Kind("SECRET", _text, secret=True)
 HEADERS = Kind("HEADERS", _headers, secret=True)
+TOKEN_SOURCE = Kind("PATH|env:NAME", _token_source)
 
 __all__ = [
+    "FROM_VARIABLE",
     "HEADERS",
     "KEYS",
     "NAMES",
@@ -204,6 +218,7 @@ __all__ = [
     "PATH",
     "SECRETS",
     "TEXT",
+    "TOKEN_SOURCE",
     "URL",
     "YES_OR_NO",
     "Kind",

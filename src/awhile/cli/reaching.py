@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 from mcp import StdioServerParameters
 
+from awhile.cli.credentials import NOTHING, Credentials
 from awhile.cli.keyboard import at_a_terminal
 from awhile.cli.screen import say
 from awhile.client import Ledger, connect
@@ -32,7 +33,7 @@ class Place:
 
     url: str | None = None
     command: tuple[str, ...] = ()
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    credentials: Credentials = NOTHING
 
 
 @asynccontextmanager
@@ -46,7 +47,10 @@ async def opened(
             ledger = await anyio.to_thread.run_sync(Ledger, settings.ledger)
             stack.callback(ledger.close)
             connecting = connect(
-                place.url, ledger=ledger, answers_forms=answers, headers=place.headers or None
+                place.url,
+                ledger=ledger,
+                answers_forms=answers,
+                headers=place.credentials.headers or None,
             )
         else:
             command, *rest = place.command
@@ -54,7 +58,8 @@ async def opened(
             server = StdioServerParameters(command=command, args=rest, env=dict(os.environ))
             stderr = await stack.enter_async_context(_told_by_the_server(quiet))
             connecting = connect(server, ledger=None, answers_forms=answers, stderr=stderr)
-        yield await stack.enter_async_context(connecting)
+        with place.credentials.explained():
+            yield await stack.enter_async_context(connecting)
 
 
 @asynccontextmanager
@@ -105,20 +110,6 @@ def _tell(line: str) -> None:
     say(line, aside=True)
 
 
-def headers_of(settings: Settings, given: tuple[str, ...] = ()) -> dict[str, str]:
-    """What is sent with every request to a server that is named."""
-    headers = {name.lower(): value for name, value in settings.server_headers or ()}
-    if settings.server_token is not None:
-        headers["authorization"] = f"Bearer {settings.server_token}"
-    for one in given:
-        name, colon, value = one.partition(":")
-        if not colon or not name.strip():
-            # Not repeated: it may well be a secret.
-            raise SettingsError("A --header has no name and colon. Write it as 'Name: value'.")
-        headers[name.strip().lower()] = value.strip()
-    return headers
-
-
 def command_of(given: str) -> tuple[str, ...]:
     try:
         words = shlex.split(given)
@@ -131,4 +122,4 @@ def command_of(given: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-__all__ = ["Place", "command_of", "headers_of", "opened"]
+__all__ = ["Place", "command_of", "opened"]

@@ -31,6 +31,9 @@ UNSENT = "awhile/unsent"
 SESSION_GONE = "awhile/session-gone"
 """In an error's ``data``: the server no longer has our session, so a new one has to be made."""
 
+NOT_ALLOWED = "awhile/not-allowed"
+"""In an error's ``data``: the HTTP status with which the server refused whoever asks."""
+
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 _TRY_LATER = frozenset({429, 502, 503, 504})
 """Answers of a gateway whose server is away, or of one that wants less; not verdicts on a task."""
@@ -85,7 +88,8 @@ class HttpClient(httpx2.AsyncClient):
                 f"The server refuses this caller (HTTP {response.status_code}). Check the headers "
                 "given to connect(), such as 'Authorization'."
             )
-            return _answer(request, INVALID_REQUEST, why)
+            data = {NOT_ALLOWED: response.status_code}
+            return _answer(request, INVALID_REQUEST, why, data=data)
         if not _is_mcp(response) and _asks(request):
             await response.aclose()
             return _no_message(request, response)
@@ -166,4 +170,12 @@ def unreachable(why: str, *, unsent: bool, server: str) -> Unreachable:
     )
 
 
-__all__ = ["SESSION_GONE", "UNSENT", "HttpClient", "NotSent", "SessionGone", "unreachable"]
+__all__ = [
+    "NOT_ALLOWED",
+    "SESSION_GONE",
+    "UNSENT",
+    "HttpClient",
+    "NotSent",
+    "SessionGone",
+    "unreachable",
+]

@@ -17,8 +17,6 @@ from awhile.ask.mcp_server.asking import QUERY_TOOLS
 from awhile.ask.results.pages import CELL_CHARACTERS
 from awhile.cli import ends, main
 from awhile.cli.handles import known_ids
-from awhile.cli.reaching import headers_of
-from awhile.cli.settings import read_settings
 from awhile.client import Ledger
 from awhile.errors import ProtocolFailed, SettingsError, Unreachable
 from awhile.extras import command_to_add
@@ -124,21 +122,6 @@ def test_shells_are_offered_ids_and_nothing_that_means_anything_to_them(
     assert sorted(one for one, _ in known_ids("")) == ["aa1", "ab2"]
     monkeypatch.setenv("AWHILE_PORT", "x")
     assert known_ids("") == []
-
-
-def test_a_server_is_shown_who_asks_by_what_no_command_line_holds() -> None:
-    """Ours: from variables, or the settings file; a header of the command goes over them."""
-    variables = {"AWHILE_SERVER_TOKEN": "t", "AWHILE_SERVER_HEADERS": "X-A: 1\nX-B: 2"}
-    settings = read_settings({}, variables).settings
-    assert headers_of(settings, ("x-b: 3",)) == {
-        "authorization": "Bearer t",
-        "x-a": "1",
-        "x-b": "3",
-    }
-    with pytest.raises(SettingsError, match="has no name and colon"):
-        headers_of(settings, ("a-secret",))
-    with pytest.raises(SettingsError, match="server_headers is set"):
-        read_settings({}, {"AWHILE_SERVER_HEADERS": "a-secret"})
 
 
 def test_help_and_completion_load_neither_the_sdk_nor_the_app() -> None:

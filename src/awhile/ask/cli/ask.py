@@ -78,6 +78,7 @@ def ask(
     quiet: Annotated[bool, QUIET] = False,
     pager: Annotated[bool, PAGER] = True,
     server_url: Annotated[str | None, option("server_url")] = None,
+    server_token_from: Annotated[str | None, option("server_token_from")] = None,
     database: Annotated[list[str] | None, option("database")] = None,
     semantic_file: Annotated[str | None, option("semantic_file")] = None,
     sample: Annotated[str | None, option("sample")] = None,
@@ -152,6 +153,7 @@ def attach(
     quiet: Annotated[bool, QUIET] = False,
     pager: Annotated[bool, PAGER] = True,
     server_url: Annotated[str | None, option("server_url")] = None,
+    server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
 ) -> None:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from awhile.cli.settings import Effective
 
-NOT_THE_SERVERS = frozenset({"database", "page_port", "open_browser", "server_url", "ledger"})
+NOT_THE_SERVERS = frozenset(
+    {"database", "page_port", "open_browser", "server_url", "server_token_from", "ledger"}
+)
 """Settings that ``awhile serve`` has no use for, or is not given by flags."""
 LONGEST_LINE = 4096
 STOP_SECONDS = 8.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -13,7 +13,13 @@ import anyio.to_thread
 from awhile.ask.cli.child import ServerChild
 from awhile.ask.cli.folder import DataFolder, served_by
 from awhile.cli.coming_back import noted
-from awhile.cli.reaching import headers_of
+from awhile.cli.credentials import (
+    NOTHING,
+    Credentials,
+    NotAllowed,
+    comes_by_flag,
+    credentials_for,
+)
 from awhile.cli.screen import err, say
 from awhile.client import Ledger, connect
 from awhile.errors import (
@@ -76,17 +82,25 @@ async def reached(
         ledger = await anyio.to_thread.run_sync(Ledger, settings.ledger)
         stack.callback(ledger.close)
         connecting = _Connecting(ledger, answers_forms)
-        # Only a server that somebody has named is shown who asks.
-        named = replace(connecting, headers=headers_of(settings))
         if settings.server_url is not None:
-            yield await named.connected(stack, settings.server_url)
+            yield await connecting.named(effective, settings.server_url).connected(
+                stack, settings.server_url
+            )
             return
+        if prefer is None and comes_by_flag(effective):
+            raise SettingsError(
+                "--token-from is for the server that --url names, and none is named. Add --url."
+            )
         running = [one.url for one in folder.running_servers()]
         for url in _candidates(effective, folder, prefer):
             trying = AsyncExitStack()
+            # Only a server that somebody has named is shown who asks.
+            how = connecting if url in running else connecting.named(effective, url)
             try:
-                how = connecting if url in running else named
                 server = await how.connected(trying, url, ANSWER_SECONDS)
+            except NotAllowed:
+                await trying.aclose()
+                raise
             except (RemoteError, SettingsError, TimeoutError):
                 await trying.aclose()
                 continue
@@ -221,32 +235,42 @@ class _Connecting:
 
     ledger: Ledger
     answers_forms: bool
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    credentials: Credentials = NOTHING
+
+    def named(self, effective: Effective, url: str) -> _Connecting:
+        """The same, for a server that somebody has named: it is shown who asks."""
+        return replace(self, credentials=credentials_for(effective, url))
 
     async def connected(
         self, stack: AsyncExitStack, url: str, seconds: float | None = None
     ) -> Reached:
         """The server, if it is one to ask a database; it is let go of with the stack."""
+        stack.enter_context(self.credentials.explained())
         server = await stack.enter_async_context(
             connect(
                 url,
                 ledger=self.ledger,
                 answers_forms=self.answers_forms,
-                headers=self.headers or None,
+                headers=self.credentials.headers or None,
             )
         )
-        try:
-            with anyio.fail_after(seconds):
-                described = await _call(server, "describe_database", {})
-        except (ProtocolFailed, ToolFailed) as no:
-            names = {tool.name for tool in await server.list_tools()}
-            if "describe_database" in names:
-                raise
-            raise SettingsError(
-                f"The server at {url!r} is not one to ask a database: its tools are "
-                f"{sorted(names)!r}. Give the URL that `awhile serve` printed."
-            ) from no
-        return Reached(server, url, str(described.get("name", "")), self.ledger, self.headers)
+        with self.credentials.explained(), anyio.fail_after(seconds):
+            described = await _described(server, url)
+        name = str(described.get("name", ""))
+        return Reached(server, url, name, self.ledger, self.credentials.headers)
+
+
+async def _described(server: RemoteServer, url: str) -> dict[str, Any]:
+    try:
+        return await _call(server, "describe_database", {})
+    except (ProtocolFailed, ToolFailed) as no:
+        names = {tool.name for tool in await server.list_tools()}
+        if "describe_database" in names:
+            raise
+        raise SettingsError(
+            f"The server at {url!r} is not one to ask a database: its tools are "
+            f"{sorted(names)!r}. Give the URL that `awhile serve` printed."
+        ) from no
 
 
 async def _call(server: RemoteServer, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

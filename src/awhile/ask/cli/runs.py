@@ -21,6 +21,7 @@ def tasks(
     ] = False,
     once: Annotated[bool, typer.Option("--once", help="Print them once.")] = False,
     server_url: Annotated[str | None, option("server_url")] = None,
+    server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
 ) -> None:
@@ -39,6 +40,7 @@ def cancel(
     ctx: typer.Context,
     run_id: Annotated[str, ID],
     server_url: Annotated[str | None, option("server_url")] = None,
+    server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
 ) -> None:

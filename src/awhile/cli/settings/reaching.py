@@ -9,6 +9,7 @@ from awhile.cli.kinds import (
     HEADERS,
     OPTIONAL_URL,
     SECRETS,
+    TOKEN_SOURCE,
     YES_OR_NO,
     optional,
     whole,
@@ -43,15 +44,24 @@ class Reaching(Asking):
     server_token: str | None = setting(
         optional(SECRETS),
         None,
-        "A bearer token for the server that --url names, or that `awhile call` is given. Never "
-        "shown.",
+        "A bearer token for the server at server_url, as it stands beside this (in variables, or "
+        "in the file), and for no other server. Never shown.",
         otherwise="the server would not know who asks",
         words="none",
+    )
+    server_token_from: str | None = setting(
+        TOKEN_SOURCE,
+        None,
+        "Where the bearer token is read from instead: a file, or env:NAME for a variable. As a "
+        "flag it is for the server that the command names.",
+        otherwise="the server would not know who asks",
+        words="none",
+        also=("--token-from",),
     )
     server_headers: tuple[tuple[str, str], ...] | None = setting(
         optional(HEADERS),
         None,
-        "Headers for that server, each as Name: value; in a variable, one on each line. Never "
+        "Headers for that same server, each as Name: value; in a variable, one on each line. Never "
         "shown.",
         otherwise="the server would not know who asks",
         words="none",

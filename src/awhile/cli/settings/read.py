@@ -25,6 +25,9 @@ from awhile.errors import SettingsError
 CONFIG_VARIABLE = "AWHILE_CONFIG"
 """Names the TOML file; it is no setting itself, since it says where settings are."""
 
+CREDENTIALS = ("server_token", "server_token_from", "server_headers")
+"""The settings that show a server who asks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Effective:
@@ -36,6 +39,9 @@ class Effective:
     """The TOML file, whether it is there or not."""
     unused_variables: Mapping[str, str | None]
     """Variables that look like settings and are none, each with the nearest that is one."""
+    shown_to: Mapping[str, str | None]
+    """The URL of the one server that each of `CREDENTIALS` is for, if it came from a variable or
+    the file; None where none was named there."""
 
     def given(self, name: str) -> bool:
         """Whether somebody set it, rather than the default."""
@@ -79,7 +85,13 @@ def read_settings(
             folder = config_file.parent
         origins[name] = origin
         values[name] = entry.default(values) if raw is None else _read(entry, raw, origin, folder)
-    return Effective(Settings(**values), origins, config_file, _unused(environment))
+    return Effective(
+        Settings(**values),
+        origins,
+        config_file,
+        _unused(environment),
+        _shown_to(environment, from_file, origins),
+    )
 
 
 def _read(entry: Entry, raw: object, origin: str, folder: Path) -> Any:
@@ -91,6 +103,20 @@ def _read(entry: Entry, raw: object, origin: str, folder: Path) -> Any:
             f"{entry.name} is {shown} (from {origin}), which is not {expected}, so "
             f"{entry.otherwise}. Correct it there; `awhile config` shows every setting."
         ) from None
+
+
+def _shown_to(
+    environment: Mapping[str, str], from_file: Mapping[str, Any], origins: Mapping[str, str]
+) -> dict[str, str | None]:
+    """A token stays with the URL that it was put down beside: were it for whatever URL wins, that
+    of the file would be sent to a server that a variable or a flag names for once."""
+    in_file = from_file.get("server_url")
+    nearest_url = environment.get(ENTRIES["server_url"].variable) or in_file
+    return {
+        name: nearest_url if origins[name].startswith("the variable") else in_file
+        for name in CREDENTIALS
+        if not origins[name].startswith(("the flag", "default"))
+    }
 
 
 def _config_file(environment: Mapping[str, str]) -> Path:
@@ -145,4 +171,4 @@ def nearest(name: str) -> str | None:
     return next(iter(difflib.get_close_matches(name.replace("-", "_"), ENTRIES, n=1)), None)
 
 
-__all__ = ["CONFIG_VARIABLE", "Effective", "option", "read_settings"]
+__all__ = ["CONFIG_VARIABLE", "CREDENTIALS", "Effective", "option", "read_settings"]
