@@ -103,8 +103,8 @@ class Asking(Working):
         OPTIONAL_TEXT,
         None,
         "The language model that writes SQL where nothing else can, as PROVIDER:NAME "
-        "('anthropic:…', 'openai:…', 'google:…', 'ollama:…', or 'compatible:…' with --model-url). "
-        "Its key is read from the provider's own variable, or from the keyring.",
+        "('anthropic:…', 'openai:…', 'google:…', 'ollama:…', 'gguf:' and the path of a file, or "
+        "'compatible:…' with --model-url). Its key is read from the provider's own variable, or from the keyring.",
         otherwise="no model could be asked",
         words="none: only the built-in translator is used",
     )

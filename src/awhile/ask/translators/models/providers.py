@@ -1,8 +1,9 @@
-"""Models by name: `openai:gpt-5`, `anthropic:…`, `google:…`, `ollama:…`, or any compatible server.
+"""Models by name: `openai:gpt-5`, `anthropic:…`, `google:…`, `ollama:…`, any compatible server, or
+a file (`gguf:…`).
 
-pydantic-ai speaks with all of them; this module only finds the key and the address. A key comes
-from the provider's own variable in the environment or from the keyring, and is never written
-anywhere.
+pydantic-ai speaks with all of them; this module only finds the key, the address and the file. A
+key comes from the provider's own variable in the environment or from the keyring, and is never
+written anywhere.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from awhile.ask.translators.models.local import LocalModel, model_file
 from awhile.errors import SettingsError
 from awhile.extras import command_to_add
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-__all__ = ["COMPATIBLE", "Chosen", "chosen"]
+__all__ = ["COMPATIBLE", "GGUF", "Chosen", "chosen"]
 
 COMPATIBLE = "compatible"
 """The provider of a server that speaks OpenAI's chat completions: llama.cpp, vLLM and others."""
+
+GGUF = "gguf"
+"""The provider of a model's file; its name is the path."""
 
 KEYRING_SERVICE = "awhile"
 
@@ -40,11 +45,15 @@ _NO_KEY = "none"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A model that can be asked, and the key that nothing may show."""
+    """A model that can be asked, and the key that nothing may show.
+
+    `local` is what runs it, where that is this machine.
+    """
 
     name: str
     model: Model
     key: str | None
+    local: LocalModel | None = None
 
     def without_key(self, text: str) -> str:
         """The text without the key in it, whole or as providers abridge it."""
@@ -57,14 +66,17 @@ def chosen(name: str, *, url: str | None = None) -> Chosen:
     """The model of a name, `provider:model`, at a server's address where one is given.
 
     Raises:
-        SettingsError: there is no such provider, its package or its key is missing.
+        SettingsError: there is no such provider, or its package, key or file is missing.
     """
     provider, colon, model_name = name.partition(":")
     if not colon or not model_name:
         raise SettingsError(
             f"{name!r} names no model. Write provider:model, as in 'anthropic:claude-sonnet-5', "
-            f"'ollama:qwen3', or '{COMPATIBLE}:any' with --model-url for a server of your own."
+            f"'ollama:qwen3', '{GGUF}:/path/to/model.gguf', or '{COMPATIBLE}:any' with --model-url "
+            "for a server of your own."
         )
+    if provider == GGUF:
+        return _in_file(model_name)
     if provider == COMPATIBLE and url is None:
         raise SettingsError(
             f"{name!r} is a model of a server of your own; say where it is with --model-url, as in "
@@ -83,6 +95,28 @@ def chosen(name: str, *, url: str | None = None) -> Chosen:
             f"Models need the extra 'models', and for {provider!r} the package {missing.name!r}: "
             f"{command_to_add('models')}"
         ) from missing
+
+
+def _in_file(name: str) -> Chosen:
+    path = model_file(name)
+    try:
+        import httpx2
+        from openai import AsyncOpenAI
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+    except ImportError as missing:
+        raise SettingsError(
+            f"A model in a file needs the package {missing.name!r}: {command_to_add('gguf')}"
+        ) from missing
+    local = LocalModel(path)
+    client = AsyncOpenAI(
+        base_url="http://model.invalid/v1",  # never looked up: `local` takes every request
+        api_key=_NO_KEY,
+        max_retries=0,
+        http_client=httpx2.AsyncClient(transport=local),
+    )
+    model = OpenAIChatModel(path.name, provider=OpenAIProvider(openai_client=client))
+    return Chosen(f"{GGUF}:{path.name}", model, None, local)
 
 
 def _model(provider: str, model_name: str, url: str | None, key: str | None) -> Model:
@@ -113,7 +147,8 @@ def _model(provider: str, model_name: str, url: str | None, key: str | None) -> 
     except (TypeError, ValueError) as wrong:
         raise SettingsError(
             f"There is no provider {provider!r} of models that can be used so ({wrong}). Write "
-            f"'openai', 'anthropic', 'google', 'ollama', or '{COMPATIBLE}' with --model-url."
+            f"'openai', 'anthropic', 'google', 'ollama', '{GGUF}', or '{COMPATIBLE}' with "
+            "--model-url."
         ) from wrong
 
 

@@ -22,6 +22,7 @@ from awhile.ask.translators.models.asking import (
     request_of,
 )
 from awhile.ask.translators.models.cards import card_of
+from awhile.ask.translators.models.local import LocalModelFailed
 from awhile.ask.translators.models.mending import Unreadable, mended
 from awhile.ask.translators.models.saying import said_of
 
@@ -86,6 +87,9 @@ class ModelTranslator:
 
     async def __aexit__(self, *raised: Any) -> None:
         await self._chosen.model.__aexit__(*raised)
+        if self._chosen.local is not None:
+            with anyio.CancelScope(shield=True):
+                await self._chosen.local.aclose()
 
     @property
     def name(self) -> str:
@@ -159,7 +163,7 @@ class ModelTranslator:
         except TimeoutError:
             return self._failed(schema, question, f"did not answer within {self._seconds:g} s")
         except Exception as error:  # noqa: BLE001 - each provider's client raises its own kinds
-            said = self._chosen.without_key(f"{type(error).__name__}: {error}").splitlines()[0]
+            said = self._chosen.without_key(_said_of(error)).splitlines()[0]
             return self._failed(schema, question, f"could not be asked. {said}")
         use = _use_of(self._chosen.name, response, time.monotonic() - began, before)
         match reply_of(response.text or ""):
@@ -210,6 +214,16 @@ class ModelTranslator:
             measures=(),
             text=f"The model {self._chosen.name} {why}.".replace("..", "."),
         )
+
+
+def _said_of(error: BaseException) -> str:
+    """An error's words; our own stand for themselves, however deep a client has wrapped them."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, LocalModelFailed):
+            return str(cause)
+        cause = cause.__cause__
+    return f"{type(error).__name__}: {error}"
 
 
 def _marked(said: str, name: str, repairs: Sequence[str]) -> str:
