@@ -104,7 +104,8 @@ class Asking(Working):
         None,
         "The language model that writes SQL where nothing else can, as PROVIDER:NAME "
         "('anthropic:…', 'openai:…', 'google:…', 'ollama:…', 'gguf:' and the path of a file, or "
-        "'compatible:…' with --model-url). Its key is read from the provider's own variable, or from the keyring.",
+        "'compatible:…' with --model-url). Its key is read from the provider's own variable, or "
+        "from the keyring.",
         otherwise="no model could be asked",
         words="none: only the built-in translator is used",
     )
