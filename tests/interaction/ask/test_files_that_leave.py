@@ -167,6 +167,7 @@ async def test_what_is_no_whole_result_is_said(tmp_path: Path, warehouse: Path) 
         run_id = await app.run(ROWS.format(10))
         for kind in ("csv", "parquet", "xlsx"):
             part = await app.get(f"{run_id}.{kind}")
+            assert "to make" not in part.headers["awhile-notice"]
             assert "these are of the first 5" in part.headers["awhile-notice"]
             assert f"-first-5.{kind}" in part.headers["content-disposition"]
             if kind == "xlsx":
@@ -205,6 +206,8 @@ async def test_who_leaves_stops_a_sort_and_the_making_of_a_file(
         views, stored = app.results / ".views", app.results / f"{run_id}.parquet"
         headers = {"authorization": f"Bearer {ADA}"}
         url = urljoin(app.url, f"results/{run_id}")
+        before = await app.http.head(f"{url}.xlsx", headers=headers)
+        assert "takes about 30 s to make" in before.headers["awhile-notice"]
         with anyio.fail_after(PATIENCE_SECONDS):
             async with anyio.create_task_group() as group:
                 asked = {"run_id": run_id, "sort_column": 1}

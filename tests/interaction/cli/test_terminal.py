@@ -192,6 +192,19 @@ def test_a_table_longer_than_the_terminal_goes_through_the_pager_every_row(serve
         assert "120,product 120,12345678901234568009.0001,\\x1b[31m\n" in terminal.text
 
 
+def test_a_file_that_takes_long_is_left_by_ctrl_c(served: Place) -> None:
+    """Ours: nothing is left of it, and the rows are kept."""
+    target = served.folder / "large.xlsx"
+    query = "SELECT range AS n, md5(range::VARCHAR) AS h FROM range(900_000)"
+    with served.at_a_terminal("ask", "--sql", query, "--xlsx", str(target)) as terminal:
+        terminal.wait_for("Making the workbook")
+        terminal.press_ctrl_c()
+        assert terminal.wait() == ends.CANCELLED
+        said = " ".join(terminal.text.split())
+        assert "Left before all rows were written. They are kept: awhile attach" in said
+    assert not list(served.folder.glob("*large*"))
+
+
 def test_a_dumb_terminal_gets_plain_lines(served: Place) -> None:
     """Ours: nothing is written over there, and nothing goes through a pager."""
     with served.at_a_terminal("ask", "--sql", HEAVY, TERM="dumb") as terminal:

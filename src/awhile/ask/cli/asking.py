@@ -181,10 +181,14 @@ class Asking:
             return ends.CANCELLED
         if handle.id is None and "run_id" in answer:
             await there.keep(str(answer["run_id"]), handle, arguments or {})
-        return await self._show(there, answer, failure)
+        return await self._show(there, answer, failure, interrupts)
 
     async def _show(
-        self, there: Reached, answer: Mapping[str, Any], failure: str | None
+        self,
+        there: Reached,
+        answer: Mapping[str, Any],
+        failure: str | None,
+        interrupts: Interrupts,
     ) -> int | Choices:
         end, form = _end_of(answer, failure), self._how.form
         if form == "json":
@@ -193,26 +197,48 @@ class Asking:
             else:
                 sys.stdout.write(as_json(dict(answer) or {"error": {"message": failure}}) + "\n")
         elif end == ends.RESULT:
-            await self._show_rows(there, answer, form)
+            end = await self._show_rows(there, answer, form, interrupts)
         else:
             _show_no_rows(answer, failure)
             if answer.get("question_back") and form == "screen":
                 return shown.choices(answer["question_back"])
         return end
 
-    async def _show_rows(self, there: Reached, answer: Mapping[str, Any], form: Form) -> None:
+    async def _show_rows(
+        self, there: Reached, answer: Mapping[str, Any], form: Form, interrupts: Interrupts
+    ) -> int:
         quiet = self._how.quiet
         mark = shown.mark_of(answer)
         if mark is not None and (quiet or isinstance(form, File)):
             say(mark)  # where the reading is not shown
         if isinstance(form, File):
-            await write_file(there, str(answer["run_id"]), form, quiet=quiet)
-        else:
-            await show_or_page(there, answer, quiet=quiet, may_page=self._how.may_page)
+            return await _written(there, str(answer["run_id"]), form, interrupts, quiet=quiet)
+        await show_or_page(there, answer, quiet=quiet, may_page=self._how.may_page)
+        return ends.RESULT
 
     def _aside(self, text: str) -> None:
         if not self._how.quiet:
             say(text, aside=True)
+
+
+async def _written(
+    there: Reached, run_id: str, form: File, interrupts: Interrupts, *, quiet: bool
+) -> int:
+    """Write all rows; Ctrl-C leaves them at the server, which then makes no file."""
+    end = ends.CANCELLED
+    async with anyio.create_task_group() as beside:
+
+        async def leave() -> None:
+            await interrupts.wait(interrupts.presses + 1)
+            come_back = f"awhile attach {run_id} {form.how}"
+            say(f"Left before all rows were written. They are kept: {come_back}")
+            beside.cancel_scope.cancel()
+
+        beside.start_soon(leave)
+        await write_file(there, run_id, form, quiet=quiet)
+        end = ends.RESULT
+        beside.cancel_scope.cancel()
+    return end
 
 
 def _show_no_rows(answer: Mapping[str, Any], failure: str | None) -> None:

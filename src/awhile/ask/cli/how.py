@@ -16,6 +16,11 @@ class File:
     kind: Kind
     path: Path | None = None
 
+    @property
+    def how(self) -> str:
+        """The option that asks for it."""
+        return f"--{self.kind}" if self.path is None else f"--{self.kind} {self.path}"
+
 
 Form = Literal["screen", "json"] | File
 """How an answer is shown: to a person, to a program, or as a file of its rows."""

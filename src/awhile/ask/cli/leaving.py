@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from awhile.ask.cli.reach import Reached
 
 CONNECT_SECONDS = 10.0
-WAIT_SECONDS = 600.0
+WAIT_SECONDS = 3600.0
 """Between two parts: a workbook is made as a whole before its first part comes."""
 
 
@@ -42,6 +42,11 @@ async def write_file(there: Reached, run_id: str, file: File, *, quiet: bool = F
             sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
         return
+    if file.kind == "xlsx" and not quiet:
+        say(
+            "Making the workbook; its first row comes when it is whole. Ctrl-C leaves it.",
+            aside=True,
+        )
     draft = anyio.Path(file.path.with_name(f".{file.path.name}.part"))
     try:
         async with await draft.open("wb") as written:

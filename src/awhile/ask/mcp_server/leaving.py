@@ -46,6 +46,9 @@ _KINDS = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 _PART_BYTES = 256 * 1024
+_WORKBOOK_CELLS = 60_000
+"""How many of them are written in a second (measured, `awhile.ask.results.workbook`)."""
+_LONG_SECONDS = 5
 _FILTERS = TypeAdapter(list[model.FilterModel])
 _LINE_ENDS = {"crlf": "\r\n", "lf": "\n"}
 
@@ -111,16 +114,15 @@ class _Leaving:
 
     async def workbook(self, about: dict[str, str]) -> Response:
         """As an Excel workbook, which has to be whole before its first byte leaves."""
-        head = self._head(await self.results.open(self.run_id, self.view), "xlsx")
+        opened = await self.results.open(self.run_id, self.view)
+        head = self._head(opened, "xlsx")
         if self.only_head:
+            _add_notice(head, *_while_it_is_made(opened))
             return Response(headers=head)
         file, said = await self.results.workbook(self.run_id, self.view, about)
         head["content-length"] = str(file.seek(0, 2))
         file.seek(0)
-        if said:
-            head[model.NOTICE] = " ".join(
-                [head[model.NOTICE], *said] if model.NOTICE in head else said
-            )
+        _add_notice(head, *said)
         return await self._streamed(_parts(file), head)
 
     def _head(self, opened: Opened, kind: str) -> dict[str, str]:
@@ -133,9 +135,8 @@ class _Leaving:
             "x-content-type-options": "nosniff",
         }
         if opened.truncated:
-            head[model.NOTICE] = (
-                f"The query had more rows than were read: these are of the first {whole:,}."
-            )
+            said = f"The query had more rows than were read: these are of the first {whole:,}."
+            _add_notice(head, said)
         return head
 
     async def _streamed(self, parts: Generator[bytes], head: dict[str, str]) -> Response:
@@ -156,6 +157,22 @@ class _Leaving:
                     await anyio.to_thread.run_sync(parts.close)
 
         return StreamingResponse(body(), headers=head)
+
+
+def _add_notice(head: dict[str, str], *said: str) -> None:
+    if said:
+        head[model.NOTICE] = " ".join([*filter(None, [head.get(model.NOTICE)]), *said])
+
+
+def _while_it_is_made(opened: Opened) -> list[str]:
+    """What to tell whoever waits for the first byte of a workbook, if that takes long."""
+    seconds = opened.row_count * opened.column_count / _WORKBOOK_CELLS
+    if seconds < _LONG_SECONDS:
+        return []
+    return [
+        f"The workbook of all rows takes about {seconds:,.0f} s to make, and its download begins "
+        "then; CSV and Parquet begin at once."
+    ]
 
 
 def _parts(file: BinaryIO | Any) -> Generator[bytes]:

@@ -37,7 +37,7 @@ _WHOLE = View()
 class Opened:
     """A result, or a view of it, to be read: as a file of this machine's, or by its parts.
 
-    `row_count` and `truncated` are of the whole result, `version` differs between two that could be
+    The counts and `truncated` are of the whole result, `version` differs between two that could be
     confused.
     `is_heavy`: some cells are so large that it is not to be read in this process (`Results.read`).
     """
@@ -46,6 +46,7 @@ class Opened:
     size: int
     version: str
     row_count: int
+    column_count: int
     truncated: bool
     is_heavy: bool
 
@@ -214,6 +215,7 @@ class Results:
                 size=found.size,
                 version=found.version,
                 row_count=stored.row_count,
+                column_count=len(stored.columns),
                 truncated=stored.truncated,
                 is_heavy=stored.is_heavy,
             )

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 CONNECT_SECONDS = 5.0
-READ_SECONDS = 300.0
-"""Between two parts; a workbook has to be whole at the server before its first part leaves."""
+READ_SECONDS = 3600.0
+"""Between two parts; a workbook has to be whole at the server before its first part leaves. Whoever
+does not want to wait leaves, which stops it."""
 
 _PASSED_ON = (
     "accept-ranges", "awhile-notice", "cache-control", "content-disposition", "content-length",
