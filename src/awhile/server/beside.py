@@ -14,8 +14,6 @@ from mcp.server.auth.routes import build_resource_metadata_url
 from mcp.server.transport_security import TransportSecurityMiddleware
 from starlette.requests import Request
 
-from awhile.server.principal import caller
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from awhile.server.tasks import Tasks
     from awhile.tasks import TaskRecord
 
-__all__ = ["add_route", "own"]
+__all__ = ["add_route", "owned"]
 
 
 def add_route(
@@ -34,8 +32,8 @@ def add_route(
 ) -> None:
     """Answer GET requests for a path of the app that the server is served as (source: ours).
 
-    Whom the endpoint would refuse is refused in the same words; inside of the handler, `own`
-    knows who is calling. The handler is cancelled when its client leaves.
+    Whom the endpoint would refuse is refused in the same words; inside of the handler,
+    `awhile.server.principal.caller` knows who is calling. It is cancelled when its client leaves.
     """
 
     async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,13 +74,10 @@ async def _while_there(
     return answer
 
 
-async def own(tasks: Tasks, task_id: str) -> TaskRecord | None:
-    """The task, if it is that of the caller whose request is being answered; None otherwise.
-
-    By the verified token, as the endpoint does it unless ``Tasks`` was given a ``principal``.
-    """
+async def owned(tasks: Tasks, owner: str, task_id: str) -> TaskRecord | None:
+    """The task, if it is that owner's; None otherwise."""
     record = await tasks.store.get(task_id)
-    return None if record is None or record.owner != caller() else record
+    return None if record is None or record.owner != owner else record
 
 
 def _gate(server: MCPServer[Any], app: ASGIApp) -> ASGIApp:

@@ -31,6 +31,22 @@ def caller() -> str:
     return f"{issuer or ''}|{who}"
 
 
+def is_one_of_several() -> bool:
+    """Whether the caller is somebody in particular, beside whom there may be others."""
+    return caller() != ANONYMOUS
+
+
+def name_of_caller() -> str | None:
+    """What the verified token calls the person who calls, if it does (OpenID Connect Core 1.0,
+    section 5.1); None for a program, and without a token."""
+    token = get_access_token()
+    claims = token.claims if token is not None and token.claims else {}
+    name, mail = (claims.get("name") or claims.get("preferred_username")), claims.get("email")
+    if mail and claims.get("email_verified") is not False:
+        return f"{name} ({mail})" if name and name != mail else str(mail)
+    return str(name) if name else None
+
+
 def can_be_told_apart(ctx: ServerRequestContext[Any, Any], owner: str) -> bool:
     """Whether ``owner`` is one caller and not everybody: who lists tasks has to know (2025-11-25,
     Task Isolation and Access Control). Without a token that is so on stdio and loopback only."""

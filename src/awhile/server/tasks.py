@@ -13,6 +13,7 @@ from awhile.runtime.run import current_run
 from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.server import principal as principals
 from awhile.server import starting
+from awhile.server.beside import owned
 from awhile.server.calls import Calls
 from awhile.server.checks import check_kept_headers, check_streams, check_tools
 from awhile.server.deployment import Deployment
@@ -254,7 +255,7 @@ class Tasks:
             detail: "brief" leaves the results out, "outline" also what the tasks were given, asked
                 and noted; what is left out is not read.
         """
-        owner = self._owner(ctx)
+        owner = self.owner(ctx)
         return await self.store.find(
             owner=owner, tools=tools, after_rev=after_rev, limit=limit, detail=detail
         )
@@ -278,8 +279,7 @@ class Tasks:
 
     async def mine(self, ctx: Context[Any, Any], task_id: str) -> TaskRecord | None:
         """The task, if it is the calling principal's own; None otherwise."""
-        record = await self.store.get(task_id)
-        return None if record is None or record.owner != self._owner(ctx) else record
+        return await owned(self, self.owner(ctx), task_id)
 
     async def start(
         self, ctx: Context[Any, Any], tool: str, arguments: Mapping[str, Any]
@@ -302,7 +302,8 @@ class Tasks:
         """
         return await starting.start(self._calls, ctx.request_context, tool, arguments)
 
-    def _owner(self, ctx: Context[Any, Any]) -> str:
+    def owner(self, ctx: Context[Any, Any]) -> str:
+        """The principal that a call is served for: whose tasks are `mine`."""
         run = current_run.get(None)  # a body may run where its caller is known by the task alone
         return self._calls.principal(ctx.request_context) if run is None else run.owner
 

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from awhile.ask.answer.labels import Label, Labels
+from awhile.ask.answer.shares import Shares
 from awhile.ask.answer.statements import Statements
 from awhile.ask.mcp_server.sweeping import sweep_once
 from awhile.ask.results import ResultNames, Results, Sort, View
@@ -26,7 +27,7 @@ async def test_results_are_swept_with_their_task_and_leave_nothing(
     folder = anyio.Path(tmp_path / "results")
     results = Results.in_folder(tmp_path / "results")
     statements, labels = Statements(results.storage), Labels(results.storage)
-    numbers = ResultNames(results.storage)
+    numbers, shares = ResultNames(results.storage), Shares(results.storage)
 
     async def names() -> set[str]:
         return {path.name async for path in folder.rglob("*") if await path.is_file()}
@@ -39,6 +40,12 @@ async def test_results_are_swept_with_their_task_and_leave_nothing(
                 await (folder / f"{kept}{suffix}").read_bytes()
             )
         labels.save(gone, Label(title="once"))
+        until = {gone: None, kept: 1}
+        for run_id, expires_at_ms in until.items():  # of the kept run, one that has expired
+            share, _ = shares.make(
+                run_id, owner="ada", by=None, now_ms=0, expires_at_ms=expires_at_ms
+            )
+            shares.count(share)
         assert [numbers.give("ada", run_id) for run_id in (gone, kept)] == [1, 2]
         results.draft(gone).write_bytes(b"left behind")
         for run_id in (kept, secrets.token_hex(16)):
@@ -47,7 +54,7 @@ async def test_results_are_swept_with_their_task_and_leave_nothing(
             os.utime(old, (0, 0))
         await results.page(gone, 0, 1, View(Sort(0)))
         await (folder / "sales.parquet").write_bytes(b"somebody else's")
-        await sweep_once(app.tasks, results, statements, labels, numbers)
+        await sweep_once(app.tasks, results, statements, labels, shares, numbers)
         left = {name for name in await names() if not name.endswith(".name")}
         assert left == {f"{kept}.parquet", f"{kept}.json", "sales.parquet"}
         assert set(numbers.run_ids()) == {kept}

@@ -15,6 +15,7 @@ from mcp_types import CallToolResult, TextContent
 
 from awhile import Run, Tasks
 from awhile.ask.answer.labels import Labels
+from awhile.ask.answer.shares import Shares
 from awhile.ask.answer.statements import Statements
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.keeping import add_keeping
@@ -108,7 +109,7 @@ def build(store: str, go: anyio.Event, folder: Path | None = None) -> MCPServer[
     add_keeping(
         mcp,
         tasks=tasks,
-        rows=Rows(results, ("ask",)),
+        rows=Rows(results, ("ask",), Shares(results.storage)),
         statements=Statements(results.storage),
         labels=labels,
         keep_seconds=None,

@@ -14,6 +14,7 @@ __all__ = [
     "Follows",
     "Parameters",
     "Question",
+    "ReadableId",
     "RequestKey",
     "RunId",
     "Sql",
@@ -71,3 +72,7 @@ Follows = Annotated[
     ),
 ]
 RunId = Annotated[str, Field(description="One of your runs, by its id.")]
+ReadableId = Annotated[
+    str,
+    Field(description="One of your runs by its id, or a run shared with you by its share id."),
+]

@@ -13,6 +13,7 @@ from pydantic import Field
 from awhile.ask.answer.answerer import Answerer
 from awhile.ask.answer.earlier import Earlier
 from awhile.ask.answer.labels import Label, Labels
+from awhile.ask.answer.shares import Shares
 from awhile.ask.answer.statements import Statements
 from awhile.ask.engines.contract import Budget, Engine
 from awhile.ask.engines.earlier.engine import EarlierResults
@@ -31,6 +32,7 @@ from awhile.ask.mcp_server.outcomes import Outcomes
 from awhile.ask.mcp_server.reading import Rows, add_reading
 from awhile.ask.mcp_server.schemas import Schemas
 from awhile.ask.mcp_server.scripts import add_scripts
+from awhile.ask.mcp_server.sharing import add_sharing
 from awhile.ask.mcp_server.sweeping import sweep
 from awhile.ask.results.names import ResultNames
 from awhile.ask.results.results import Results
@@ -92,6 +94,7 @@ def build_server(
     """
     statements = Statements(results.storage)
     labels = Labels(results.storage)
+    shares = Shares(results.storage)
     outcomes = Outcomes()
     schemas = Schemas(engine, tasks)
     names = ResultNames(results.storage)
@@ -117,7 +120,7 @@ def build_server(
         try:
             async with anyio.create_task_group() as beside:
                 beside.start_soon(schemas.watch)
-                beside.start_soon(sweep, tasks, results, statements, labels, names)
+                beside.start_soon(sweep, tasks, results, statements, labels, shares, names)
                 yield {}
                 beside.cancel_scope.cancel()
         finally:
@@ -172,7 +175,7 @@ def build_server(
         today=today,
     )
 
-    rows = Rows(results, QUERY_TOOLS)
+    rows = Rows(results, QUERY_TOOLS, shares)
     add_reading(mcp, tasks=tasks, rows=rows)
     add_cells(mcp, tasks=tasks, rows=rows)
     add_changing(mcp, tasks=tasks, rows=rows)
@@ -215,5 +218,6 @@ def build_server(
         labels=labels,
         keep_seconds=keep_seconds,
     )
+    add_sharing(mcp, tasks=tasks, rows=rows, statements=statements, labels=labels)
 
     return mcp

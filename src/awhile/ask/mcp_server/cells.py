@@ -9,7 +9,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from awhile.ask.mcp_server import model
-from awhile.ask.mcp_server.arguments import RunId
+from awhile.ask.mcp_server.arguments import ReadableId
 from awhile.ask.mcp_server.reading import NONE_KEPT, NoRows, Rows, view_of
 from awhile.ask.results.cells import cell_part
 
@@ -27,7 +27,7 @@ def add_cells(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
 
     @mcp.tool()
     async def result_cell(
-        run_id: RunId,
+        run_id: ReadableId,
         row: Annotated[int, Field(ge=0, description="Counted from 0, in that order.")],
         column: Annotated[int, Field(ge=0, description="Counted from 0.")],
         ctx: Context[Any, Any],
@@ -43,12 +43,12 @@ def add_cells(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
     ) -> model.CellModel:
         """One cell's exact text, part by part: a page of rows cuts those that are very long."""
         try:
-            rows.check(await tasks.mine(ctx, run_id))
+            run = await rows.of(tasks, tasks.owner(ctx), run_id, how="result_cell")
             opened = await rows.results.open(
-                run_id, view_of(filters or [], sort_column, descending)
+                run.task_id, view_of(filters or [], sort_column, descending)
             )
             part = await rows.results.read(
-                run_id,
+                run.task_id,
                 opened,
                 cell_part,
                 row=row,

@@ -10,7 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from awhile.ask.mcp_server import model, shapes
-from awhile.ask.mcp_server.arguments import RunId
+from awhile.ask.mcp_server.arguments import ReadableId
 from awhile.ask.mcp_server.reading import NONE_KEPT, NoRows, Rows
 from awhile.ask.results.changes import NotComparable, changes
 
@@ -26,7 +26,7 @@ def add_changing(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
 
     @mcp.tool()
     async def result_changes(
-        run_id: RunId,
+        run_id: ReadableId,
         earlier_run_id: Annotated[
             str, Field(description="Another of your runs, of the same question, to compare with.")
         ],
@@ -34,10 +34,9 @@ def add_changing(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
     ) -> model.ChangesModel:
         """What changed between two finished runs: rows that came, went, or have other numbers."""
         try:
-            for one in (run_id, earlier_run_id):
-                rows.check(await tasks.mine(ctx, one))
-            before = await rows.results.open(earlier_run_id)
-            after = await rows.results.open(run_id)
+            owner, how = tasks.owner(ctx), "result_changes"
+            runs = [await rows.of(tasks, owner, one, how=how) for one in (earlier_run_id, run_id)]
+            before, after = [await rows.results.open(run.task_id) for run in runs]
             found = await anyio.to_thread.run_sync(changes, before.source, after.source)
         except (NoRows, NotComparable) as why:
             raise ToolError(str(why)) from None

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from awhile.ask.charts import Aggregate, Chart, Kind, NothingToDraw, Wanted, draw
 from awhile.ask.mcp_server import model
-from awhile.ask.mcp_server.arguments import RunId
+from awhile.ask.mcp_server.arguments import ReadableId
 from awhile.ask.mcp_server.reading import NONE_KEPT, NoRows, Rows, view_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def add_charting(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
 
     @mcp.tool()
     async def result_chart(
-        run_id: RunId,
+        run_id: ReadableId,
         ctx: Context[Any, Any],
         kind: Annotated[
             Kind | None, Field(description="Left out: the kind that shows the result best.")
@@ -48,12 +48,11 @@ def add_charting(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
 
         Line for time, bars for categories, a cloud of points for two amounts, or a single number.
         """
-        record = await tasks.mine(ctx, run_id)
         wanted = Wanted(kind=kind, x=x, y=y, series=series, aggregate=aggregate)
-        question = None if record is None else record.arguments.get("question")
         try:
-            rows.check(record)
-            opened = await rows.results.open(run_id, view_of(filters or [], None, False))
+            run = await rows.of(tasks, tasks.owner(ctx), run_id, how="result_chart")
+            question = run.arguments.get("question")
+            opened = await rows.results.open(run.task_id, view_of(filters or [], None, False))
             chart = await anyio.to_thread.run_sync(
                 lambda: draw(opened.source, question=question, wanted=wanted)
             )

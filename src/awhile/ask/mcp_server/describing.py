@@ -18,7 +18,7 @@ from awhile.ask.mcp_server.arguments import Parameters, Sql
 from awhile.ask.mcp_server.schemas import TABLE, TABLES
 from awhile.ask.mcp_server.words import as_json
 from awhile.ask.translators.examples import examples
-from awhile.server.principal import caller
+from awhile.server.principal import caller, is_one_of_several
 from awhile.visible import visible
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def add_describing(
             tables=shapes.tables(schema),
             examples=list(asked),
             notes=list(schema.notes),
+            can_share=is_one_of_several(),
         )
 
     @mcp.tool()

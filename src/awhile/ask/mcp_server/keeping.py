@@ -89,6 +89,7 @@ def add_keeping(
             raise ToolError("This run is still going on. Stop it first, then delete it.")
 
         def forget() -> None:
+            rows.shares.revoke(run_id)
             labels.delete(run_id)
             statements.delete(run_id)
 

@@ -1,8 +1,8 @@
 """Rows that leave as files: ``GET /results/{run_id}.csv``, ``.parquet`` or ``.xlsx``.
 
-A route of the MCP server beside its endpoint, behind the same gates and for the owner alone: who
-asks for a file needs no access to where results are. It streams: memory does not grow with the
-result.
+A route of the MCP server beside its endpoint, behind the same gates, and for the owner alone, or
+for whoever has the id of a share, which stands in place of the run's. Who asks for a file needs no
+access to where results are. It streams: memory does not grow with the result.
 
 Query parameters: ``sort`` (a column, counted from 0) with ``desc=true``, ``filters`` (as JSON, like
 those of `result_rows`); for CSV ``bom``, ``safe`` (both ``true``) and ``lines=lf`` (`CsvForm`).
@@ -23,7 +23,8 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from awhile.ask.mcp_server import model
 from awhile.ask.mcp_server.reading import NONE_KEPT, NOT_YOURS, NoRows, view_of
 from awhile.ask.results.delimited import CsvForm, csv_parts, write_csv
-from awhile.server.beside import add_route, own
+from awhile.server.beside import add_route
+from awhile.server.principal import caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -61,7 +62,7 @@ def add_leaving(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows, statements: St
         try:
             if kind not in _KINDS or not run_id.isalnum():
                 raise NoRows(NOT_YOURS, own=False)
-            rows.check(await own(tasks, run_id))
+            run_id = (await rows.of(tasks, caller(), run_id, how="results")).task_id
             view, form = _asked(request.query_params)
             leaving = _Leaving(rows.results, run_id, view, only_head=request.method == "HEAD")
             if kind == "csv":

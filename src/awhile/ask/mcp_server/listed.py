@@ -65,10 +65,10 @@ def listed(
         status=record.status.value,
         status_message=record.status_message,
         created_at=write_instant(record.created_at_ms),
-        ended_at=_maybe_instant(record.ended_at_ms),
+        ended_at=maybe_instant(record.ended_at_ms),
         is_error=record.is_error,
         attempt=record.attempt,
-        cancel_asked_at=_maybe_instant(record.cancel_asked_at_ms),
+        cancel_asked_at=maybe_instant(record.cancel_asked_at_ms),
         stopped_how=record.stopped_how.value if record.stopped_how else None,
         updated_at=write_instant(record.last_updated_at_ms),
         answers=[given for one in record.inputs.values() if (given := _given(one)) is not None],
@@ -105,8 +105,9 @@ def outcome_of(record: TaskRecord) -> model.Outcome | None:
     return "error" if record.is_error else "table"
 
 
-def _maybe_instant(at_ms: int | None) -> str | None:
+def maybe_instant(at_ms: int | None) -> str | None:
+    """As instants are told; None stays None."""
     return None if at_ms is None else write_instant(at_ms)
 
 
-__all__ = ["found", "is_deleted", "listed", "outcome_of"]
+__all__ = ["found", "is_deleted", "listed", "maybe_instant", "outcome_of"]

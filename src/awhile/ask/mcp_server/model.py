@@ -395,6 +395,9 @@ class DatabaseModel(BaseModel):
     tables: list[TableModel]
     examples: list[Sentence]
     notes: list[Sentence] = Field(description="What is missing from the list of tables, and why.")
+    can_share: bool = Field(
+        default=False, description="Whether runs can be shared: callers are told apart here."
+    )
 
 
 class AnswerGivenModel(BaseModel):

@@ -5,17 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
+from awhile.ask.answer.shares import is_share_id, run_of
 from awhile.ask.mcp_server import model, shapes
+from awhile.ask.mcp_server.arguments import ReadableId
+from awhile.ask.mcp_server.listed import is_deleted
 from awhile.ask.results.views import Filter, Sort, View
+from awhile.runtime.worker import wall_clock_ms
+from awhile.server import audit
+from awhile.server.beside import owned
 from awhile.tasks import Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from awhile.ask.answer.shares import Share, Shares
     from awhile.ask.results.results import Results
     from awhile.server.tasks import Tasks
     from awhile.tasks import TaskRecord
@@ -24,6 +32,12 @@ __all__ = ["NoRows", "Rows", "add_reading", "view_of"]
 
 NOT_YOURS = "There is no such run of yours. It may have expired; list_runs shows those kept."
 """For an unknown run and for somebody else's: nobody learns which of the two it is."""
+
+NOT_SHARED = (
+    "This link opens nothing. It may have expired or been taken back, or its run was deleted; ask "
+    "whoever gave it to you."
+)
+"""For every share that opens nothing, whether or not there ever was one."""
 
 NONE_KEPT = "This run ended without rows, or they were deleted; ask again."
 
@@ -43,15 +57,52 @@ class Rows:
     Args:
         results: all of them.
         tools: the tools whose tasks are runs.
+        shares: by which people let others read theirs.
     """
 
     results: Results
     tools: Collection[str]
+    shares: Shares
 
-    def check(self, record: TaskRecord | None) -> None:
-        """Raise `NoRows` unless the caller's run of that record has rows, or may have them."""
-        if record is None or record.tool not in self.tools:
-            raise NoRows(NOT_YOURS, own=False)
+    async def of(self, tasks: Tasks, owner: str, run_id: str, *, how: str) -> TaskRecord:
+        """The run whose rows that caller may read, by its own id or by that of a share of it.
+
+        Raises `NoRows` unless it has rows, or may have them.
+        """
+        if is_share_id(run_id):
+            record, _ = await self.shared(tasks, owner, run_id, did="saw", how=how)
+        else:
+            record = await owned(tasks, owner, run_id)
+            if record is None or record.tool not in self.tools:
+                raise NoRows(NOT_YOURS, own=False)
+        self._check(record)
+        return record
+
+    async def shared(
+        self, tasks: Tasks, caller: str, share_id: str, *, did: str, how: str
+    ) -> tuple[TaskRecord, Share]:
+        """The run that a share opens, which is looked up as its owner's own; written down.
+
+        Raises `NoRows` for a share that opens nothing.
+        """
+        share = await anyio.to_thread.run_sync(
+            lambda: self.shares.find(share_id, now_ms=wall_clock_ms())
+        )
+        record = None if share is None else await owned(tasks, share.owner, share.run_id)
+        opens = record is not None and record.tool in self.tools and not is_deleted(record)
+        audit.note(
+            did,
+            owner=caller,
+            how=how,
+            task_id=run_of(share_id),
+            tool=record.tool if record is not None and opens else None,
+            outcome="done" if opens else "error",
+        )
+        if share is None or record is None or not opens:
+            raise NoRows(NOT_SHARED, own=False)
+        return record, share
+
+    def _check(self, record: TaskRecord) -> None:
         if record.status is not Status.COMPLETED:
             raise NoRows(
                 f"This run has no rows: it is {record.status.value!r} "
@@ -74,7 +125,7 @@ def add_reading(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
 
     @mcp.tool()
     async def result_rows(
-        run_id: Annotated[str, Field(description="The run whose result to read.")],
+        run_id: ReadableId,
         ctx: Context[Any, Any],
         offset: Annotated[int, Field(ge=0, description="How many rows to skip.")] = 0,
         limit: Annotated[int, Field(ge=1, le=1000, description="How many rows to return.")] = 200,
@@ -94,8 +145,8 @@ def add_reading(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
         """
         view = view_of(filters or [], sort_column, descending)
         try:
-            rows.check(await tasks.mine(ctx, run_id))
-            read = await rows.results.page(run_id, offset, limit, view)
+            run = await rows.of(tasks, tasks.owner(ctx), run_id, how="result_rows")
+            read = await rows.results.page(run.task_id, offset, limit, view)
         except NoRows as why:
             raise ToolError(str(why)) from None
         except FileNotFoundError:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from awhile.runtime.worker import wall_clock_ms
+
 if TYPE_CHECKING:
     from awhile.ask.answer.labels import Labels
+    from awhile.ask.answer.shares import Shares
     from awhile.ask.answer.statements import Statements
     from awhile.ask.results.names import ResultNames
     from awhile.ask.results.results import Results
@@ -28,24 +31,35 @@ logger = logging.getLogger(__name__)
 
 
 async def sweep(
-    tasks: Tasks, results: Results, statements: Statements, labels: Labels, names: ResultNames
+    tasks: Tasks,
+    results: Results,
+    statements: Statements,
+    labels: Labels,
+    shares: Shares,
+    names: ResultNames,
 ) -> None:
     """Sweep now and then, until cancelled. A storage that fails is tried again next time."""
     while True:
         await anyio.sleep(SWEEP_SECONDS)
         try:
-            await sweep_once(tasks, results, statements, labels, names)
+            await sweep_once(tasks, results, statements, labels, shares, names)
         except OSError as broken:
             logger.warning("Old results were not swept: %s", broken)
 
 
 async def sweep_once(
-    tasks: Tasks, results: Results, statements: Statements, labels: Labels, names: ResultNames
+    tasks: Tasks,
+    results: Results,
+    statements: Statements,
+    labels: Labels,
+    shares: Shares,
+    names: ResultNames,
 ) -> None:
-    """Delete results, statements, labels and names whose task is gone, and what crashes left."""
+    """Delete what is kept of runs whose task is gone, expired shares, and what crashes left."""
     known = {
         *await anyio.to_thread.run_sync(statements.run_ids),
         *await anyio.to_thread.run_sync(labels.run_ids),
+        *await anyio.to_thread.run_sync(shares.run_ids),
         *await anyio.to_thread.run_sync(names.run_ids),
         *await results.run_ids(),
     }
@@ -63,6 +77,8 @@ async def sweep_once(
         for run_id in gone:
             labels.delete(run_id)
             statements.delete(run_id)
+            shares.revoke(run_id)
+        shares.tidy(now_ms=wall_clock_ms())
         names.delete(gone)
 
     await results.delete(gone)
