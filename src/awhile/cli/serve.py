@@ -89,6 +89,10 @@ def serve(
     ] = False,
     host: Annotated[str | None, option("host")] = None,
     port: Annotated[str | None, option("port")] = None,
+    token_issuer: Annotated[str | None, option("token_issuer")] = None,
+    token_audience: Annotated[str | None, option("token_audience")] = None,
+    token_scopes: Annotated[str | None, option("token_scopes")] = None,
+    public_url: Annotated[str | None, option("public_url")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     store: Annotated[str | None, option("store")] = None,
     slots: Annotated[str | None, option("slots")] = None,
@@ -167,6 +171,7 @@ def _the_app() -> ServeApp:
 
 
 def _serve_module(target: str, effective: Effective, how: Serving) -> None:
+    from awhile.cli.authentication import authentication_of
     from awhile.cli.deploy import deploy, share_keys  # the SDK takes 0.7 s to load
     from awhile.cli.target import load
     from awhile.server import event_loop
@@ -186,6 +191,9 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
     if how.stdio:
         event_loop.run(server.run_stdio_async)
         return
+    authentication = authentication_of(settings)
+    if authentication is not None:
+        authentication.require(server)
 
     def ready(url: str) -> None:
         # What is loaded by now stays. Without this the collector looks through all of it again and
@@ -198,7 +206,13 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
             say(f"{server.title or server.name}. Ctrl-C ends.", aside=True)
 
     async def serve_it() -> None:
-        await serve_http(server, host=settings.host, port=settings.port, on_ready=ready)
+        await serve_http(
+            server,
+            host=settings.host,
+            port=settings.port,
+            authentication=authentication,
+            on_ready=ready,
+        )
 
     event_loop.run(serve_it)
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
     from starlette.applications import Starlette
 
+    from awhile.server.authenticating import Authentication
+
 logger = logging.getLogger(__name__)
 
 PATH = "/mcp"
@@ -107,6 +109,7 @@ async def serve_http(
     port: int = 0,
     keepalive_seconds: float = KEEPALIVE_SECONDS,
     drains: bool = True,
+    authentication: Authentication | None = None,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until SIGINT, SIGTERM, or cancelled; ``on_ready`` gets the URL once it takes calls.
@@ -124,12 +127,19 @@ async def serve_http(
         keepalive_seconds: how long a stream may be quiet before a comment is sent; less than the
             idle limit of any proxy in between.
         drains: whether SIGTERM lets what runs end first, for ``drain_seconds`` (`Tasks.drain`).
+        authentication: by whose tokens ``server`` lets callers in, if it was built with its options
+            (`awhile.server.authenticating`): it is then known by its public name, too.
         on_ready: called with the endpoint's URL.
 
     Raises:
         SettingsError: anonymous callers would come from other machines, or the port is taken.
     """
-    app = http_app(server, host=host, keepalive_seconds=keepalive_seconds)
+    options: dict[str, Any] = {}
+    if authentication is not None:
+        options["transport_security"] = authentication.transport_security()
+    app = http_app(server, host=host, keepalive_seconds=keepalive_seconds, **options)
+    if authentication is not None:
+        authentication.around(app)
     tasks = Tasks.of(server)
     app.router.routes.extend(health_routes(_always if tasks is None else tasks.ready))
     with listening_on(host, port) as listening:

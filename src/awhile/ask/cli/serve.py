@@ -27,6 +27,7 @@ from awhile.ask.results.storage import open_storage
 from awhile.ask.sample import ensure_sample
 from awhile.ask.semantics.engine import SemanticEngine
 from awhile.ask.semantics.file import read
+from awhile.cli.authentication import authentication_of
 from awhile.cli.deploy import operating_of
 from awhile.cli.screen import err, say, visible
 from awhile.cli.settings import Effective, Settings
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from awhile.ask.engines.contract import Capabilities, Engine
     from awhile.cli.serve import Serving
+    from awhile.server.authenticating import Authentication
 
 MEGABYTE = 1024 * 1024
 DAY_SECONDS = 86_400
@@ -61,14 +63,17 @@ def serve_database(effective: Effective, how: Serving) -> None:
             "beside it. Use at least 1."
         )
     # An app that ends with its parent ends because a person leaves: nothing is waited for.
-    serve_http_so = partial(_serve_http, drains=not how.until_stdin_closes)
+    serve_http_so = partial(_serve_http, of_an_app=how.until_stdin_closes)
     event_loop.run(partial(_serve_stdio if how.stdio else serve_http_so, settings))
 
 
-async def _serve_http(settings: Settings, *, drains: bool) -> None:
-    refuse_strangers(settings.host, authenticated=False)  # before the sample is made
+async def _serve_http(settings: Settings, *, of_an_app: bool) -> None:
+    # The page of one person is the one caller of its server, and shows no token.
+    authentication = None if of_an_app else authentication_of(settings)
+    # Before the sample is made.
+    refuse_strangers(settings.host, authenticated=authentication is not None)
     folder = DataFolder(settings.data_folder)
-    async with _server(settings, folder) as mcp:
+    async with _server(settings, folder, authentication) as mcp:
         with ExitStack() as while_serving:
 
             def ready(url: str) -> None:
@@ -79,7 +84,12 @@ async def _serve_http(settings: Settings, *, drains: bool) -> None:
                     say(f"{mcp.title}. Ctrl-C ends.", aside=True)
 
             await serve_http(
-                mcp, host=settings.host, port=settings.port, drains=drains, on_ready=ready
+                mcp,
+                host=settings.host,
+                port=settings.port,
+                drains=not of_an_app,
+                authentication=authentication,
+                on_ready=ready,
             )
 
 
@@ -90,7 +100,9 @@ async def _serve_stdio(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPServer[Any]]:
+async def _server(
+    settings: Settings, folder: DataFolder, authentication: Authentication | None = None
+) -> AsyncGenerator[MCPServer[Any]]:
     """The server; whatever cannot work is refused by now."""
     async with open_store(settings.store):
         pass
@@ -128,6 +140,7 @@ async def _server(settings: Settings, folder: DataFolder) -> AsyncGenerator[MCPS
             keep_seconds=settings.keep_days * DAY_SECONDS,
             unobserved_seconds=unobserved_seconds_of(settings, engine.capabilities),
             ask_above_cost=settings.ask_above_cost or None,
+            **({} if authentication is None else authentication.options()),
         )
 
 

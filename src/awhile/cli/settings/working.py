@@ -14,7 +14,9 @@ import platformdirs
 from awhile.cli.entries import setting
 from awhile.cli.kinds import (
     KEYS,
+    NAMES,
     OPTIONAL_PATH,
+    OPTIONAL_TEXT,
     OPTIONAL_URL,
     PATH,
     SECRETS,
@@ -68,6 +70,36 @@ class Working:
         8766,
         "The port of the MCP server; 0 takes a free one.",
         otherwise="the server could not listen",
+    )
+    token_issuer: str | None = setting(
+        OPTIONAL_URL,
+        None,
+        "Whose bearer tokens callers have to show (OAuth 2.1, OpenID Connect), as the tokens' iss "
+        "has it: https, or http on this machine. People sign in there on `awhile page`.",
+        otherwise="it is not known who calls",
+        words="none: callers are anonymous, and from this machine alone",
+    )
+    token_audience: str | None = setting(
+        OPTIONAL_TEXT,
+        None,
+        "What those tokens have to be issued for (their aud), where that is not the server's URL.",
+        otherwise="tokens for other servers would be taken",
+        words="the public URL of the server; for `awhile page`, its --server-url",
+    )
+    token_scopes: tuple[str, ...] = setting(
+        NAMES,
+        (),
+        "Scopes that they have to allow, and that the page asks for.",
+        otherwise="it is not known what a token has to allow",
+        words="none",
+    )
+    public_url: str | None = setting(
+        OPTIONAL_URL,
+        None,
+        "The URL of the MCP endpoint as callers know it, such as https://mcp.example.org/mcp; "
+        "with --token-issuer.",
+        otherwise="callers would not know what to ask a token for",
+        words="none",
     )
     slots: int = setting(
         whole(0),

@@ -1,0 +1,1 @@
+"""Who somebody is, as an issuer of tokens says it; loaded only where callers have to show one."""
