@@ -19,18 +19,29 @@ _Row = TypeVar("_Row", bound=tuple[object, ...])
 
 
 def bounded(rows: Iterator[_Row], each: Callable[[], None]) -> Generator[list[_Row]]:
-    """The rows in lists of bounded length and size; `each` is called after every row."""
+    """The rows in lists of bounded length and size; `each` is called after every row.
+
+    What was given is not held here: a row may be hundreds of megabytes.
+    """
     waiting: list[_Row] = []
     size, began = 0, time.monotonic()
     for row in rows:
         waiting.append(row)
-        for cell in row:
-            if cell.__class__ in _SIZED:  # in half the time of isinstance: a million a second
-                size += len(cell)  # pyright: ignore[reportArgumentType]
+        size += _size(row)
+        del row
         each()
         full = len(waiting) >= _MOST_ROWS or size >= _MOST_BYTES
         if full or time.monotonic() - began > _LONGEST_SECONDS:
-            yield waiting
-            waiting, size, began = [], 0, time.monotonic()
+            given, waiting = [waiting], []
+            yield given.pop()
+            size, began = 0, time.monotonic()
     if waiting:
         yield waiting
+
+
+def _size(row: tuple[object, ...]) -> int:
+    size = 0
+    for cell in row:
+        if cell.__class__ in _SIZED:  # in half the time of isinstance: a million a second
+            size += len(cell)  # pyright: ignore[reportArgumentType]
+    return size

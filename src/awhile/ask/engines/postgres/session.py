@@ -171,10 +171,11 @@ class _Session:
 
     def _batches(self, result: pq.abc.PGresult) -> Generator[pa.RecordBatch]:
         schema, rows = arrow_schema(result), 1
-        while result.ntuples:
+        while count := result.ntuples:
             batch = batch_of(result, schema)
+            result.clear()  # it is in the batch, and a cell may be hundreds of megabytes
             yield batch
-            if result.ntuples < rows:
+            if count < rows:
                 return
             fitting = _BATCH_BYTES // max(batch.nbytes // batch.num_rows, 1)
             rows = max(1, min(_MOST_ROWS, rows * _GROWTH, fitting))

@@ -56,12 +56,14 @@ class Result:
         )
 
     def batches(self, each: Callable[[], None]) -> Generator[pa.RecordBatch]:
-        for rows in bounded(self._rows, each):
-            arrays: list[pa.Array] = []
-            for cells, seen in zip(zip(*rows, strict=True), self._seen, strict=True):
-                seen |= set(map(type, cells)) - {type(None)}
-                arrays.append(pa.array([_text(cell) for cell in cells], pa.string()))
-            yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        yield from map(self._batch, bounded(self._rows, each))
+
+    def _batch(self, rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+        arrays: list[pa.Array] = []
+        for cells, seen in zip(zip(*rows, strict=True), self._seen, strict=True):
+            seen |= set(map(type, cells)) - {type(None)}
+            arrays.append(pa.array([_text(cell) for cell in cells], pa.string()))
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 
 def _common(seen: set[type]) -> str:

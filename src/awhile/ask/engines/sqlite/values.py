@@ -41,8 +41,7 @@ class Columns:
         self, rows: Iterator[tuple[Value, ...]], each: Callable[[], None]
     ) -> Generator[pa.RecordBatch]:
         """The rows in batches of bounded size; `each` is called after every row."""
-        for some in bounded(rows, each):
-            yield self._batch(some)
+        yield from map(self._batch, bounded(rows, each))
 
     def _batch(self, rows: list[tuple[Value, ...]]) -> pa.RecordBatch:
         arrays: list[pa.Array] = []

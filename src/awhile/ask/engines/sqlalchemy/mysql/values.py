@@ -69,8 +69,7 @@ class Result:
         return self._columns
 
     def batches(self, each: Callable[[], None]) -> Generator[pa.RecordBatch]:
-        for rows in bounded(iter(self._cells), each):
-            yield self._batch(rows)
+        yield from map(self._batch, bounded(iter(self._cells), each))
 
     def _batch(self, rows: Sequence[tuple[Cell, ...]]) -> pa.RecordBatch:
         columns: Iterator[tuple[Cell, ...]] = zip(*rows, strict=True)
