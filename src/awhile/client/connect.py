@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
     from typing import TextIO
 
+    import httpx2
+
     from awhile.client.inbox import OnInput
 
 
@@ -27,6 +29,7 @@ async def connect(
     on_input: OnInput | None = None,
     answers_forms: bool = True,
     headers: Mapping[str, str] | None = None,
+    auth: httpx2.Auth | None = None,
     stderr: TextIO | None = None,
 ) -> AsyncGenerator[RemoteServer]:
     """A server to call tools at. Nothing is sent before the first call.
@@ -45,11 +48,13 @@ async def connect(
             ``on_input``, or by whoever looks at the work (`Handle.answer`). False where nobody
             does: a server that would have asked can then say so at once, instead of waiting.
         headers: sent with every HTTP request, such as ``{"Authorization": "Bearer …"}``.
+        auth: asked with every HTTP request for what shows who calls, such as a token that is
+            renewed meanwhile; ``httpx2`` has its form.
         stderr: where a server that is started by a command says what it has to say beside the
             protocol: an open file with a descriptor, by default this program's standard error.
 
     Raises:
-        SettingsError: ``target`` is not an address, or has no use for ``headers``.
+        SettingsError: ``target`` is not an address, or has no use for ``headers`` or ``auth``.
         StoreError: the ledger cannot be opened.
     """
     own: Ledger | None = None
@@ -59,6 +64,7 @@ async def connect(
             link = Link(
                 target,
                 headers=headers,
+                auth=auth,
                 on_input=on_input,
                 answers_forms=answers_forms,
                 stderr=stderr,

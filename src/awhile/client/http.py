@@ -59,9 +59,11 @@ class HttpClient(httpx2.AsyncClient):
 
     answering = False
 
-    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, headers: Mapping[str, str] | None = None, auth: httpx2.Auth | None = None
+    ) -> None:
         timeout = httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS)
-        super().__init__(headers=dict(headers or {}), timeout=timeout)
+        super().__init__(headers=dict(headers or {}), auth=auth, timeout=timeout)
 
     async def send(
         self, request: httpx2.Request, *, stream: bool = False, **options: Any

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
     from typing import TextIO
 
+    import httpx2
     from anyio.abc import TaskGroup, TaskStatus
     from mcp.shared.dispatcher import ProgressFnT
     from mcp_types import ReadResourceResult, Request, Tool
@@ -59,6 +60,7 @@ class Link:
         target: Any,
         *,
         headers: Mapping[str, str] | None,
+        auth: httpx2.Auth | None = None,
         on_input: OnInput | None,
         answers_forms: bool,
         stderr: TextIO | None = None,
@@ -69,14 +71,17 @@ class Link:
                 f"{target!r} is not an address of an MCP server: it has to begin with http:// or "
                 "https://. Give the whole URL, such as 'http://127.0.0.1:8000/mcp'."
             )
-        if headers and not isinstance(target, str):
-            raise SettingsError("headers only mean something with a URL; leave them out here.")
+        if (headers or auth) and not isinstance(target, str):
+            raise SettingsError(
+                "headers and auth only mean something with a URL; leave them out here."
+            )
         self.name = _name(target)
         self._is_http = isinstance(target, str)
         self.findable = isinstance(target, str | StdioServerParameters)
         """Whether another process can reach the same server, so that keeping handles helps."""
         self._target = target
         self._headers = headers
+        self._auth = auth
         self._answers_forms = answers_forms
         self._stderr = stderr
         self._tasks = tasks
@@ -224,7 +229,7 @@ class Link:
         connected = False
         try:
             async with AsyncExitStack() as stack:
-                http = HttpClient(self._headers) if self._is_http else None
+                http = HttpClient(self._headers, self._auth) if self._is_http else None
                 if http:
                     await stack.enter_async_context(http)
                 client = await stack.enter_async_context(

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from awhile.ask.web import app
+from awhile.ask.web import serving
 from awhile.server.listening import listening_on
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ def listening(request: pytest.FixtureRequest) -> Generator[socket.socket]:
         with listening_on("127.0.0.1", 0) as one:
             yield one
     else:
-        with closing(app._listening("127.0.0.1", 0)) as one:  # pyright: ignore[reportPrivateUsage]
+        with closing(serving._listening("127.0.0.1", 0)) as one:  # pyright: ignore[reportPrivateUsage]
             yield one
 
 

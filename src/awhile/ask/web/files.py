@@ -30,13 +30,19 @@ _ASKED = ("sort", "desc", "filters", "bom", "safe", "lines")
 
 
 class Files:
-    """The files of runs, from the server at ``mcp_url``. An async context manager."""
+    """The files of runs, from the server at ``mcp_url``. An async context manager.
 
-    def __init__(self, mcp_url: str) -> None:
+    Args:
+        mcp_url: the server's endpoint.
+        auth: what shows the server who asks.
+    """
+
+    def __init__(self, mcp_url: str, auth: httpx2.Auth | None = None) -> None:
         self._beside = urljoin(mcp_url, "results/")
         self._http = httpx2.AsyncClient(
             timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
             headers={"accept-encoding": "identity"},
+            auth=auth,
         )
 
     async def __aenter__(self) -> Files:

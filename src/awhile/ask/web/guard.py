@@ -18,6 +18,8 @@ from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -69,35 +71,14 @@ class Guard:
         if scope["type"] != "http":
             raise RuntimeError(f"The page has no {scope['type']!r} routes.")
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers[name] = value
-            await send(message)
-
         answer = self._refusal(scope) or self._sign_in(scope) or self._app
-        return await answer(scope, receive, send_with_headers)
+        return await answer(scope, receive, with_headers(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
-        host = headers.get("host", "")
+        host = Headers(scope=scope).get("host", "")
         if _hostname(host) not in LOOPBACK_NAMES:
-            return _no(
-                scope, 403, "host", f"This page answers only on this computer, not {host!r}."
-            )
-        origin = headers.get("origin")
-        if origin is not None and origin != f"{scope['scheme']}://{host}":
-            return _no(scope, 403, "origin", f"Requests from {origin!r} are refused.")
-        site = headers.get("sec-fetch-site", "none")
-        visiting = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
-        if site not in {"same-origin", "none"} and not visiting:
-            return _no(scope, 403, "origin", f"A {site!r} request is refused.")
-        if scope["method"] not in {"GET", "HEAD"} and origin is None:
-            return _no(
-                scope, 403, "origin", "A request that changes something must name its Origin."
-            )
-        return None
+            return no(scope, 403, "host", f"This page answers only on this computer, not {host!r}.")
+        return foreign(scope, own=f"{scope['scheme']}://{host}")
 
     def _sign_in(self, scope: Scope) -> Response | None:
         """Trades the token for a cookie, or says that there is neither; None lets through."""
@@ -109,9 +90,9 @@ class Guard:
             reply = RedirectResponse("/" + scope["path"].lstrip("/"), status_code=303)
             reply.set_cookie(cookie, self._token, httponly=True, samesite="strict", path="/")
             return reply
-        if self._is_token(_cookie(headers.get("cookie", ""), cookie)):
+        if self._is_token(cookie_in(headers.get("cookie", ""), cookie)):
             return None
-        return _no(scope, 401, "not_signed_in", _SIGN_IN)
+        return no(scope, 401, "not_signed_in", _SIGN_IN)
 
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self._token.encode())
@@ -131,7 +112,41 @@ def _hostname(host: str) -> str | None:
     return parts.hostname
 
 
-def _cookie(header: str, name: str) -> str:
+def foreign(scope: Scope, *, own: str) -> Response | None:
+    """Why a request of another site's page is refused; None for one of our own, or of nobody's.
+
+    Args:
+        scope: the request.
+        own: our own origin.
+    """
+    headers = Headers(scope=scope)
+    origin = headers.get("origin")
+    if origin is not None and origin != own:
+        return no(scope, 403, "origin", f"Requests from {origin!r} are refused.")
+    site = headers.get("sec-fetch-site", "none")
+    visiting = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
+    if site not in {"same-origin", "none"} and not visiting:
+        return no(scope, 403, "origin", f"A {site!r} request is refused.")
+    if scope["method"] not in {"GET", "HEAD"} and origin is None:
+        return no(scope, 403, "origin", "A request that changes something must name its Origin.")
+    return None
+
+
+def with_headers(send: Send, more: Mapping[str, str] | None = None) -> Send:
+    """Sends what keeps a browser from running or framing what it should not, with every answer."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in {**_HEADERS, **(more or {})}.items():
+                headers[name] = value
+        await send(message)
+
+    return sent
+
+
+def cookie_in(header: str, name: str) -> str:
+    """The cookie of that name, "" if there is none."""
     try:
         found = SimpleCookie(header).get(name)
     except CookieError:
@@ -139,10 +154,20 @@ def _cookie(header: str, name: str) -> str:
     return found.value if found else ""
 
 
-def _no(scope: Scope, status: int, code: str, message: str) -> Response:
+def no(scope: Scope, status: int, code: str, message: str) -> Response:
+    """A refusal, in the form of what was asked: JSON below ``/api``, else a text."""
     if scope["path"].startswith("/api/"):
         return JSONResponse({"error": {"code": code, "message": message.strip()}}, status)
     return PlainTextResponse(message, status)
 
 
-__all__ = ["CONTENT_SECURITY_POLICY", "LOOPBACK_NAMES", "Guard", "cookie_name"]
+__all__ = [
+    "CONTENT_SECURITY_POLICY",
+    "LOOPBACK_NAMES",
+    "Guard",
+    "cookie_in",
+    "cookie_name",
+    "foreign",
+    "no",
+    "with_headers",
+]

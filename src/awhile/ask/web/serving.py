@@ -1,0 +1,85 @@
+"""Serving the page on a port of this computer until told to stop."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from awhile.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp
+
+SHUTDOWN_SECONDS = 2
+"""An open event stream would hold up a shutdown for ever (not exited after 10 s, measured)."""
+
+
+async def serve(
+    app: ASGIApp,
+    *,
+    host: str,
+    port: int,
+    url: str,
+    on_ready: Callable[[str], None] | None,
+) -> None:
+    """Serve until cancelled, or until SIGINT or SIGTERM.
+
+    Args:
+        app: what is served.
+        host: the address to listen on.
+        port: the port; 0 takes a free one.
+        url: where the page is opened, with ``{port}`` for the port.
+        on_ready: called with that, once it can be.
+
+    Raises:
+        SettingsError: the port is taken.
+    """
+    config = uvicorn.Config(
+        app,
+        access_log=False,  # it would write down keys and codes that stand in addresses
+        log_level="warning",
+        proxy_headers=False,  # what a request says of its own way is not believed
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+    with _listening(host, port) as taken:
+        shown = url.replace("{port}", str(taken.getsockname()[1]))
+        await _Announcing(config, shown, on_ready).serve(sockets=[taken])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    # Named TCP, because asyncio sets TCP_NODELAY only where it sees that: answers came 45 ms late.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+    except OSError as error:
+        taken.close()
+        raise SettingsError(
+            f"{host}:{port} cannot be listened on: {error.strerror}. Choose another port, or stop "
+            "what uses this one."
+        ) from error
+    return taken
+
+
+class _Announcing(uvicorn.Server):
+    """Says when the page can be opened."""
+
+    def __init__(
+        self, config: uvicorn.Config, url: str, on_ready: Callable[[str], None] | None
+    ) -> None:
+        super().__init__(config)
+        self._url, self._on_ready = url, on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and self._on_ready is not None:
+            self._on_ready(self._url)
+
+
+__all__ = ["SHUTDOWN_SECONDS", "serve"]
