@@ -114,6 +114,13 @@ async def test_a_query_that_failed_for_a_name_makes_the_next_look_come_at_once()
     database.cards.suspect()  # again at once: whoever repeats a wrong name costs nothing
     await database.cards.get()
     assert database.asked_since() == []
+    database.tables.append("refunds")
+    database.time += 2
+    assert await database.names() == ["orders", "returns", "refunds"]  # and is not forgotten
+    assert database.asked_since() == ["look", "read"]
+    database.time += 2
+    await database.cards.get()
+    assert database.asked_since() == []
 
 
 async def test_statistics_of_a_server_are_read_again_after_minutes() -> None:

@@ -41,6 +41,8 @@ class _Card:
     cost: float
     """Seconds that reading it took."""
     data_changed: bool = False
+    suspected: bool = False
+    """Whether a query failed for a name since the last look."""
     in_doubt: bool = False
     """Whether it could not be read again, which `schema` then says."""
 
@@ -118,11 +120,10 @@ class Cards:
             return False
 
     def suspect(self, principal: str | None = None) -> None:
-        """A query failed for a name: the next `get` looks at once, unless one has just looked."""
+        """A query failed for a name: the next look comes at once, or a second after the last."""
         place = self._places.get(principal)
-        card = None if place is None else place.card
-        if card is not None and self._now() - card.looked_at > _SUSPECT_SECONDS:
-            card.looked_at = float("-inf")
+        if place is not None and place.card is not None:
+            place.card.suspected = True
 
     async def _new(self, principal: str | None) -> _Card:
         stamp, began = self._stamp(), self._now()
@@ -152,6 +153,8 @@ class Cards:
         since = self._now() - card.looked_at
         if card.in_doubt:
             return since > _TRY_AGAIN_SECONDS
+        if card.suspected and since > _SUSPECT_SECONDS:
+            return True
         if self._look_seconds is not None:
             return since > self._look_seconds
         return self._stamp() != card.stamp
@@ -159,7 +162,7 @@ class Cards:
     def _holds(self, card: _Card, stamp: object) -> None:
         """The catalog is the same; the data are not, or nobody knows."""
         card.data_changed |= self._look_seconds is not None or stamp != card.stamp
-        card.stamp, card.looked_at = stamp, self._now()
+        card.stamp, card.looked_at, card.suspected = stamp, self._now(), False
 
     def _is_aged(self, card: _Card) -> bool:
         """Whether what it says of the data is no longer true, and is worth reading again."""
