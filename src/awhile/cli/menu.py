@@ -29,7 +29,6 @@ class Left(Enum):
     """What becomes of work that is left."""
 
     RUNS_ON = "keep it running"
-    RUN_ANEW = "leave it: its server ends with this command, and coming back runs it anew"
     ENDS = "leave"
     """Nothing leads back to it."""
 
@@ -67,7 +66,7 @@ async def choose(interrupts: Interrupts, *, run_id: str | None, left: Left) -> C
                 chosen = await _typed(offered)
                 either.cancel_scope.cancel()
         finally:
-            screen.print("" if chosen is None else _said(chosen, left))
+            screen.print("" if chosen is None else _WORDS.get(chosen, left.value))
     assert chosen is not None  # else it was cancelled
     return chosen
 
@@ -90,10 +89,6 @@ async def _typed(offered: Sequence[Choice]) -> Choice:
             return Choice.WAIT
         if key in {one.value for one in offered}:
             return Choice(key)
-
-
-def _said(chosen: Choice, left: Left) -> str:
-    return _WORDS.get(chosen, left.value if left is Left.RUNS_ON else "leave")
 
 
 __all__ = ["Choice", "Left", "choose"]

@@ -14,7 +14,7 @@ from awhile.cli.files import names_server, with_files
 from awhile.cli.logs import keep_level, set_up_logs
 from awhile.cli.screen import say, stopped
 from awhile.cli.settings import ENTRIES, Effective, option, read_settings
-from awhile.cli.signals import end_at_once_on_signals, end_on_sigterm, end_with_stdin
+from awhile.cli.signals import LetGo, end_at_once_on_signals, end_on_sigterm, end_with_stdin
 from awhile.errors import SettingsError
 from awhile.extras import command_to_add
 
@@ -53,11 +53,11 @@ class Serving:
 
     Attributes:
         stdio: on standard input and output, instead of HTTP.
-        until_stdin_closes: by HTTP, and its parent holds its standard input.
+        parent: by HTTP, where a parent holds its standard input: whether that lets go on purpose.
     """
 
     stdio: bool
-    until_stdin_closes: bool
+    parent: LetGo | None
 
 
 class ServeApp(Protocol):
@@ -146,9 +146,10 @@ def serve(
         end_at_once_on_signals()
     else:
         end_on_sigterm()
+    parent = LetGo() if until_stdin_closes and target is None else None
     if until_stdin_closes:  # the app then ends because a person leaves: nothing is waited for
-        end_with_stdin(0 if target is None else effective.settings.drain_seconds)
-    how = Serving(stdio=stdio, until_stdin_closes=until_stdin_closes)
+        end_with_stdin(0 if target is None else effective.settings.drain_seconds, parent)
+    how = Serving(stdio=stdio, parent=parent)
     try:
         if target is None:
             _the_app()(effective, how)

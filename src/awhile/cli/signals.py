@@ -6,7 +6,10 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from typing import NoReturn
+
+import anyio
 
 STOP_SECONDS = 15.0
 """How long a server without a parent may take to end in order, beyond what work gets to end: open
@@ -34,16 +37,57 @@ def end_at_once_on_signals() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def end_with_stdin(drain_seconds: float) -> None:
+LINGER = b"linger"
+"""What a parent says, with a number of seconds behind it, before it lets go on purpose."""
+
+LINGERS = b"lingers\n"
+"""What is answered on standard output once that is taken."""
+
+
+class LetGo:
+    """That a parent lets go on purpose: what runs is to go on, and the program to end by itself."""
+
+    def __init__(self) -> None:
+        self.taken = False
+        """Whether this program sees to its own end from here on."""
+        self._reading, self._writing = os.pipe()
+        self._heard = b""
+        self._seconds = 0.0
+
+    async def asked(self) -> float:
+        """Wait until the parent says so; how long to go on with nothing to do, in seconds."""
+        await anyio.wait_readable(self._reading)
+        return self._seconds
+
+    def take(self) -> None:
+        """Tell the parent that it may go."""
+        self.taken = True
+        with suppress(BrokenPipeError):  # it has gone
+            os.write(1, LINGERS)
+
+    def hear(self, data: bytes) -> None:
+        """Take what the parent says, in whichever thread."""
+        self._heard += data
+        word, _, seconds = self._heard.partition(b" ")
+        if word == LINGER and seconds.endswith(b"\n"):
+            self._seconds = float(seconds)
+            os.write(self._writing, b".")
+
+
+def end_with_stdin(drain_seconds: float, let_go: LetGo | None = None) -> None:
     """End when the parent lets go of standard input, or has died.
 
     ``drain_seconds``: what work gets to end by itself before that; 0 where it gets nothing.
+    ``let_go``: takes what the parent says before; without it, nothing it says matters.
     """
 
     def wait() -> None:
         # Not through sys.stdin, whose lock a thread must not hold when the interpreter ends.
-        while os.read(0, 4096):
-            pass
+        while data := os.read(0, 4096):
+            if let_go is not None:
+                let_go.hear(data)
+        if let_go is not None and let_go.taken:
+            return
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(drain_seconds + STOP_SECONDS)
         os._exit(1)
@@ -55,4 +99,11 @@ def _end(*_: object) -> NoReturn:
     raise SystemExit(0)
 
 
-__all__ = ["end_at_once_on_signals", "end_on_sigterm", "end_with_stdin"]
+__all__ = [
+    "LINGER",
+    "LINGERS",
+    "LetGo",
+    "end_at_once_on_signals",
+    "end_on_sigterm",
+    "end_with_stdin",
+]

@@ -9,6 +9,7 @@ ours; otherwise a proxy would show its callers a response that is cut off.
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,12 @@ class Underway:
         self._count = 0
         self._none = asyncio.Event()
         self._none.set()
+        self._since = time.monotonic()
+
+    @property
+    def still_seconds(self) -> float:
+        """How long nothing has been inside; 0 while something is."""
+        return 0.0 if self._count else time.monotonic() - self._since
 
     def __enter__(self) -> None:
         self._count += 1
@@ -66,6 +73,7 @@ class Underway:
 
     def __exit__(self, *_: object) -> None:
         self._count -= 1
+        self._since = time.monotonic()
         if self._count == 0:
             self._none.set()
 

@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from awhile.cli import ends
 from awhile.client import connect
+from tests.interaction.cli.conftest import HEAVY
 from tests.interaction.cli.terminal import AWHILE, Place, wait_until
 
 STOP_SECONDS = 20.0
@@ -52,6 +53,28 @@ def test_a_server_ends_when_its_standard_input_closes_where_that_was_asked(place
         server.stdout.readline()
         server.stdin.close()
         assert server.wait(STOP_SECONDS) == 0
+
+
+@pytest.mark.anyio
+async def test_a_server_that_is_let_go_on_purpose_ends_by_itself_once_nothing_runs(
+    place: Place,
+) -> None:
+    """Ours: and not before."""
+    arguments = ("serve", "--port=0", "--until-stdin-closes")
+    with place.started(*arguments, stdin=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert server.stdin is not None
+        async with connect(server.stdout.readline().strip(), ledger=None) as there:
+            handle = await there.start("run_sql", {"sql": HEAVY})
+            server.stdin.write("linger 0.1\n")
+            server.stdin.flush()
+            assert server.stdout.readline() == "lingers\n"
+            server.stdin.close()
+            with pytest.raises(subprocess.TimeoutExpired):
+                server.wait(1.0)
+            await handle.cancel()
+        assert server.wait(STOP_SECONDS) == 0
+        assert announced(place) == []
 
 
 @pytest.mark.anyio

@@ -9,7 +9,7 @@ import signal
 
 from awhile.cli import ends
 from tests.interaction.cli.conftest import HEAVY
-from tests.interaction.cli.terminal import Place
+from tests.interaction.cli.terminal import Place, wait_until
 
 
 def runs(place: Place) -> list[dict[str, str]]:
@@ -122,6 +122,39 @@ def test_ctrl_c_before_anything_was_asked_says_so(place: Place) -> None:
         assert terminal.wait() == ends.CANCELLED
         assert "Not asked." in terminal.text
     assert not list((place.folder / "data" / "servers").glob("*.json"))
+
+
+def test_what_is_left_running_goes_on_though_its_server_was_started_for_the_command(
+    place: Place,
+) -> None:
+    """Ours: that server goes on by itself, is found by other commands, and speaks into a file."""
+
+    def announced() -> list[int]:
+        return [int(one.stem) for one in (place.folder / "data" / "servers").glob("*.json")]
+
+    with place.at_a_terminal("ask", "--sql", HEAVY) as terminal:
+        terminal.wait_for("starting one")
+        terminal.wait_for("% (the engine's estimate)")
+        terminal.press_ctrl_c()
+        terminal.wait_for("k  keep it running")
+        terminal.press("k")
+        assert terminal.wait() == ends.CANCELLED
+        said = terminal.text
+    assert "Its server goes on in the background, until nothing runs there." in said
+    found = re.search(r"Left; it keeps running \(id ([0-9a-f]{32})\)\.", said)
+    assert found
+    assert f"Come back with: awhile attach {found[1]}" in said
+    [server] = announced()
+    try:
+        [run] = runs(place)
+        assert (run["run_id"], run["status"], run["attempt"]) == (found[1], "working", 1)
+        done = place.run("cancel", found[1])
+        assert done.returncode == ends.RESULT
+        assert STOPPED.search(done.stderr)
+    finally:
+        os.kill(server, signal.SIGTERM)
+    wait_until(lambda: not announced(), "its end in order")
+    assert (place.folder / "data" / "left-servers.log").read_text() == ""
 
 
 def test_a_run_whose_server_was_killed_goes_on_and_is_watched_on(place: Place) -> None:

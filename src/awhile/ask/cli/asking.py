@@ -50,6 +50,7 @@ class Asking:
         self._how = how
         self._begun = Begun("`awhile tasks` shows.")
         self._answers = at_a_terminal()
+        self._left_running = False
 
     async def to_the_end(self, what: Request | Script | str) -> int | Choices:
         """The exit code, or the choices of a question that came back."""
@@ -98,7 +99,8 @@ class Asking:
                 if end != ends.RESULT:
                     rest = [one["number"] for one in runs[number:]]
                     if rest:
-                        say(f"Not run: {_numbered(rest)}.")
+                        what = "It goes on with" if self._left_running else "Not run:"
+                        say(f"{what} {_numbered(rest)}.")
                     return end if isinstance(end, int) else ends.NOT_ANSWERED
         return ends.RESULT
 
@@ -161,13 +163,20 @@ class Asking:
             of=QUERY,
             quiet=self._how.quiet,
             answer=fill_in if self._answers else None,
-            left=Left.RUN_ANEW if there.own else Left.RUNS_ON,
         )
         attended = await attend(handle, interrupts, manner)
+        if attended.left and there.own and not attended.stop_asked:
+            if await there.own.let_go():
+                self._aside("Its server goes on in the background, until nothing runs there.")
+            else:
+                manner = replace(manner, left=Left.ENDS)
+        self._left_running = (
+            attended.left and not attended.stop_asked and manner.left is not Left.ENDS
+        )
         if words := stop_words(attended, manner, handle.id):
             say(words)
         if attended.left:
-            return how_to_come_back(attended, handle, there)
+            return how_to_come_back(attended, handle)
         answer: Mapping[str, Any]
         failure: str | None = None
         try:
@@ -272,11 +281,10 @@ def _numbered(numbers: list[Any]) -> str:
     return f"statements {numbers[0]} to {numbers[-1]}"
 
 
-def how_to_come_back(attended: Attended, handle: Handle, there: Reached) -> int:
+def how_to_come_back(attended: Attended, handle: Handle) -> int:
     """Say it, and return the exit code."""
     if handle.id is not None:
-        anew = " (it is run anew)" if there.own else ""
-        say(f"Come back with: awhile attach {handle.id}{anew}")
+        say(f"Come back with: awhile attach {handle.id}")
     if attended.outcome is CancelOutcome.NOT_STOPPED_YET:
         return ends.NOT_STOPPED
     return ends.CANCELLED

@@ -1,4 +1,4 @@
-"""The MCP server as a child process of a command, ending with it."""
+"""The MCP server as a child process of a command: it ends with it, unless it is let go."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import anyio
-from anyio.streams.buffered import BufferedByteReceiveStream
 
 from awhile.cli.ends import FAILED, AlreadySaid
 from awhile.cli.entries import as_text
 from awhile.cli.screen import say
 from awhile.cli.settings import ENTRIES
+from awhile.cli.signals import LINGER, LINGERS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
-
-    from anyio.abc import Process
 
     from awhile.cli.settings import Effective
 
@@ -30,6 +28,11 @@ NOT_THE_SERVERS = frozenset(
 )
 """Settings that ``awhile serve`` has no use for, or is not given by flags."""
 LONGEST_LINE = 4096
+LINGER_SECONDS = 60.0
+"""How long a server that was let go stays with nothing to do: somebody may be reading what came of
+it. It keeps the database open, which nobody can write to meanwhile if it is a DuckDB file."""
+LET_GO_SECONDS = 5.0
+LOOK_SECONDS = 0.05
 STOP_SECONDS = 8.0
 """How long the server gets to stop what it runs; then it is killed."""
 FIRST_PAUSE_SECONDS = 0.5
@@ -52,7 +55,7 @@ class ServerChild:
     """``awhile serve`` as a child process.
 
     It is in a session of its own, so that Ctrl-C reaches only its parent, and ends when its
-    standard input closes, so also when its parent is killed.
+    standard input closes, so also when its parent is killed; but not once it was let go.
     """
 
     def __init__(self, effective: Effective, *, port: int) -> None:
@@ -71,7 +74,7 @@ class ServerChild:
         if not urls:  # of files there may be more than a variable holds
             self._flags += [f"{ENTRIES['database'].flag}={each}" for each in database or ()]
         self._port = port
-        self._process: Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
 
     @asynccontextmanager
@@ -104,40 +107,83 @@ class ServerChild:
             except ServerNotStarted:
                 continue
 
+    async def let_go(self) -> bool:
+        """Let it go on without this command until it has nothing to do; whether it will."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return False
+        assert process.stdin is not None
+        said = b""
+        with suppress(BrokenPipeError, anyio.IncompleteRead), anyio.move_on_after(LET_GO_SECONDS):
+            process.stdin.write(b"%s %g\n" % (LINGER, LINGER_SECONDS))
+            said = await self._line()
+        if said != LINGERS:
+            return False
+        self._close_pipes(process)
+        process.returncode = 0  # no longer ours to wait for
+        self._process = None
+        return True
+
     async def stop(self) -> None:
         """Stop it in an orderly way; kill it if that takes too long. Returns once it is gone."""
         process = self._process
         if process is None:
             return
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
+        if process.poll() is None:
+            process.terminate()
         with anyio.move_on_after(STOP_SECONDS):
-            await process.wait()
-        if process.returncode is None:
+            await self._ended()
+        if process.poll() is None:
             process.kill()
-        await process.aclose()
+            await self._ended()
+        self._close_pipes(process)
 
     async def _start(self) -> None:
         command = [sys.executable, "-m", "awhile.cli.main", "serve", "--until-stdin-closes"]
-        self._process = await anyio.open_process(
+        # Not a process of the event loop, which kills those that still run when it is closed.
+        self._process = subprocess.Popen(  # noqa: ASYNC220 - it does not wait for it
             [*command, f"--port={self._port}", *self._flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None,
+            bufsize=0,
             start_new_session=True,
             env={**os.environ, **self._variables},
         )
-        assert self._process.stdout is not None
-        said = BufferedByteReceiveStream(self._process.stdout)
         try:
-            self.url = (await said.receive_until(b"\n", LONGEST_LINE)).decode()
+            self.url = (await self._line()).decode().rstrip()
         except anyio.IncompleteRead:
-            raise ServerNotStarted(await self._process.wait()) from None
+            raise ServerNotStarted(await self._ended()) from None
         self._port = urlsplit(self.url).port or self._port
+
+    async def _line(self) -> bytes:
+        """The next line that it prints.
+
+        Raises:
+            anyio.IncompleteRead: it printed none, and its output has ended.
+        """
+        assert self._process is not None
+        assert self._process.stdout is not None
+        said = b""
+        while not said.endswith(b"\n"):
+            await anyio.wait_readable(self._process.stdout)
+            part = os.read(self._process.stdout.fileno(), LONGEST_LINE)
+            if not part:
+                raise anyio.IncompleteRead
+            said += part
+        return said
 
     async def _ended(self) -> int:
         assert self._process is not None
-        return await self._process.wait()
+        while (code := self._process.poll()) is None:  # noqa: ASYNC110 - nothing tells of it
+            await anyio.sleep(LOOK_SECONDS)
+        return code
+
+    @staticmethod
+    def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            pipe.close()
 
 
 def ended_words(exit_code: int) -> str:

@@ -117,7 +117,7 @@ async def reached(
         child = ServerChild(effective, port=0)
         await stack.enter_async_context(child.running())
         server = await connecting.connected(stack, child.url)
-        server.own = True
+        server.own = child
         yield server
 
 
@@ -138,7 +138,8 @@ class Reached:
         self.ledger = ledger
         self.headers = headers
         """What shows it who asks."""
-        self.own = False
+        self.own: ServerChild | None = None
+        """Where it was started for this command, and ends with it unless it is let go."""
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The structured result of a tool that answers at once.

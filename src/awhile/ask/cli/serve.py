@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import anyio.to_thread
@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from awhile.ask.cli.folder import DataFolder, served_by
+from awhile.ask.cli.lingering import LEFT_LOG, linger
 from awhile.ask.cli.translating import translator_of
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.errors import DatabaseNotOpened
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from awhile.ask.engines.contract import Capabilities, Engine
     from awhile.cli.serve import Serving
+    from awhile.cli.signals import LetGo
     from awhile.server.authenticating import Authentication
 
 MEGABYTE = 1024 * 1024
@@ -62,14 +64,13 @@ def serve_database(effective: Effective, how: Serving) -> None:
             "slots is 0, so no question would ever be answered: the database app has no workers "
             "beside it. Use at least 1."
         )
-    # An app that ends with its parent ends because a person leaves: nothing is waited for.
-    serve_http_so = partial(_serve_http, of_an_app=how.until_stdin_closes)
+    serve_http_so = partial(_serve_http, parent=how.parent)
     event_loop.run(partial(_serve_stdio if how.stdio else serve_http_so, settings))
 
 
-async def _serve_http(settings: Settings, *, of_an_app: bool) -> None:
-    # The page of one person is the one caller of its server, and shows no token.
-    authentication = None if of_an_app else authentication_of(settings)
+async def _serve_http(settings: Settings, *, parent: LetGo | None) -> None:
+    # The page of one person, and who asks here, are the only callers, and show no token.
+    authentication = authentication_of(settings) if parent is None else None
     # Before the sample is made.
     refuse_strangers(settings.host, authenticated=authentication is not None)
     folder = DataFolder(settings.data_folder)
@@ -83,11 +84,18 @@ async def _serve_http(settings: Settings, *, of_an_app: bool) -> None:
                 if sys.stdout.isatty():
                     say(f"{mcp.title}. Ctrl-C ends.", aside=True)
 
+            if parent is not None:
+                # In no task group: that would wrap what a signal raises once all is closed.
+                tasks = cast("Tasks", Tasks.of(mcp))
+                waiting = asyncio.create_task(linger(parent, tasks, folder.path / LEFT_LOG))
+                while_serving.callback(waiting.cancel)
+            # An app that ends with its parent ends because a person leaves: nothing is waited for.
+            drains = parent is None
             await serve_http(
                 mcp,
                 host=settings.host,
                 port=settings.port,
-                drains=not of_an_app,
+                drains=drains,
                 authentication=authentication,
                 on_ready=ready,
             )
