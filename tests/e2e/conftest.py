@@ -37,6 +37,19 @@ def wait_until(true: Callable[[], bool], *, seconds: float, what: str) -> None:
         time.sleep(0.02)
 
 
+def runs_of(mcp_url: str) -> list[dict[str, Any]]:
+    """What an MCP server lists, without the page in between."""
+
+    async def ask() -> list[dict[str, Any]]:
+        async with connect(mcp_url, ledger=None) as server:
+            result = await server.call("list_runs", {"limit": 500})
+            return cast("list[dict[str, Any]]", (result.structured_content or {})["runs"])
+
+    # Playwright's own event loop runs in this thread.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(anyio.run, ask).result(timeout=30)
+
+
 @dataclass
 class App:
     """``awhile app``: the page backend, and the MCP server as its child."""
@@ -81,14 +94,7 @@ class App:
         return next(run for run in self.runs() if run["run_id"] == run_id)
 
     def runs(self) -> list[dict[str, Any]]:
-        async def ask() -> list[dict[str, Any]]:
-            async with connect(self.mcp_url(), ledger=None) as server:
-                result = await server.call("list_runs", {"limit": 500})
-                return cast("list[dict[str, Any]]", (result.structured_content or {})["runs"])
-
-        # Playwright's own event loop runs in this thread.
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(anyio.run, ask).result(timeout=30)
+        return runs_of(self.mcp_url())
 
     def _announced(self) -> dict[str, Any]:
         deadline = time.monotonic() + START_SECONDS
