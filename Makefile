@@ -21,9 +21,9 @@ test: page               ## all that CI runs: the gates, then every test, even i
 check: page              ## lint, format, types, import directions, module size, the page's units
 	@scripts/gates
 
-e2e: page                ## the page in a real browser
+e2e: page                ## the page in a real browser: also what takes too long for every run
 	@scripts/set-up browser
-	@$(PYTEST) tests/e2e
+	@$(PYTEST) -m "long or not long" tests/e2e
 
 peers:                   ## clients and servers of other projects, in both eras
 	@scripts/set-up venv

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -110,16 +111,14 @@ class App:
             time.sleep(0.02)
 
 
-@pytest.fixture(scope="package")
-def app(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Generator[App]:
-    """One app for all browser tests, on the small sample (kept between test runs for a day)."""
-    data = tmp_path_factory.mktemp("data")
-    assert pytestconfig.cache is not None
-    (data / "samples").symlink_to(pytestconfig.cache.mkdir("samples"))
+@contextmanager
+def running_app(data: Path, samples: Path, *flags: str) -> Generator[App]:
+    """An app with a data folder of its own, on the sample that is kept between test runs."""
+    (data / "samples").symlink_to(samples)
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "awhile.cli.main", "app", "--no-open-browser"),
-            *("--port=0", "--page-port=0", f"--data-folder={data}"),
+            *("--port=0", "--page-port=0", f"--data-folder={data}", *flags),
         ],
         stdout=subprocess.PIPE,
         text=True,
@@ -138,6 +137,20 @@ def app(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -
         raise
     finally:
         process.stdout.close()
+
+
+@pytest.fixture(scope="package")
+def samples(pytestconfig: pytest.Config) -> Path:
+    """Where samples are kept between test runs, for a day."""
+    assert pytestconfig.cache is not None
+    return pytestconfig.cache.mkdir("samples")
+
+
+@pytest.fixture(scope="package")
+def app(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Generator[App]:
+    """One app for all browser tests."""
+    with running_app(tmp_path_factory.mktemp("data"), samples) as app:
+        yield app
 
 
 @pytest.fixture(scope="package")
