@@ -19,9 +19,10 @@ from anyio.streams.text import TextReceiveStream
 from awhile import ChildRun
 from awhile.runtime.bodies import RunIn, perform
 from awhile.runtime.ending import Returned
+from awhile.runtime.ids import new_task_id
 from awhile.runtime.limits import Limits
 from awhile.runtime.run import Run
-from awhile.runtime.worker import Worker, new_task_id, wall_clock_ms
+from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.stores.contract import Store
 from awhile.stores.open import open_store
 from awhile.tasks import Status, TaskRecord, new_record

@@ -6,12 +6,12 @@ an answer of the same size by the same `json`, and does nothing else.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -22,10 +22,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from awhile import Run, Tasks
-from awhile.server import event_loop
+from awhile.server import collector, event_loop
 from awhile.server.http import http_app
 from awhile.server.listening import listening_on, url_of
 
@@ -132,8 +132,18 @@ endpoint = http_app(mcp)
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     """Nothing of ours is on the way to the bare route."""
+    if scope["type"] == "lifespan":
+        await endpoint(scope, receive, partial(settled, send))
+        return
     one = beside if scope.get("path", "/mcp") != "/mcp" else endpoint
     await one(scope, receive, send)
+
+
+async def settled(send: Send, message: Message) -> None:
+    """As `awhile serve` does once it is ready."""
+    if message["type"] == "lifespan.startup.complete":
+        collector.settle()
+    await send(message)
 
 
 def end_with_stdin() -> None:
@@ -149,6 +159,4 @@ if __name__ == "__main__":
         # It answers once its lifespan has begun: what connects earlier waits.
         print(f"{url_of(listening)}/mcp", flush=True)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-        gc.collect()
-        gc.freeze()  # as `awhile serve` does
         event_loop.run(lambda: server.serve(sockets=[listening]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -175,7 +174,7 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
     from awhile.cli.authentication import authentication_of
     from awhile.cli.deploy import deploy, share_keys  # the SDK takes 0.7 s to load
     from awhile.cli.target import load
-    from awhile.server import event_loop
+    from awhile.server import collector, event_loop
     from awhile.server.http import serve_http
 
     for name in OF_THE_APP:
@@ -197,10 +196,7 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
         authentication.require(server)
 
     def ready(url: str) -> None:
-        # What is loaded by now stays. Without this the collector looks through all of it again and
-        # again: a tenth of what answering costs (measured).
-        gc.collect()
-        gc.freeze()
+        collector.settle()
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
         if sys.stdout.isatty():

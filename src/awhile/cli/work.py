@@ -44,7 +44,7 @@ def worker(
     """
     from awhile.cli.deploy import deploy  # the SDK takes 0.7 s to load
     from awhile.cli.target import load
-    from awhile.server import event_loop
+    from awhile.server import collector, event_loop
     from awhile.server.working import work
 
     effective = read_settings(ctx.params)
@@ -55,6 +55,7 @@ def worker(
     deploy(tasks, effective)
 
     def ready(health: str | None) -> None:
+        collector.settle()
         if health is not None:
             sys.stdout.write(f"{health}\n")
             sys.stdout.flush()

@@ -78,26 +78,24 @@ class Notes(Protocol):
 class Once:
     """Does each key's function once, whoever in the body asks for it. Safe from any thread."""
 
-    def __init__(self, run: Run, notes: Notes) -> None:
-        self._run = run
-        self._notes = notes
+    def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._begun: dict[str, concurrent.futures.Future[Any]] = {}
 
-    def __call__(self, key: str, do: Callable[[str], Any]) -> Any:
+    def __call__(self, run: Run, key: str, do: Callable[[str], Any]) -> Any:
         """See `Run.once`: awaitable on the event loop, else it blocks."""
         check_key(key)
         if running_loop() is self._loop:
-            return self._in_loop(key, do)
-        return self._in_thread(key, do)
+            return self._in_loop(run, key, do)
+        return self._in_thread(run, key, do)
 
-    async def _in_loop(self, key: str, do: Callable[[str], Any]) -> Any:
+    async def _in_loop(self, run: Run, key: str, do: Callable[[str], Any]) -> Any:
         settled, mine = self._claim(key)
         if not mine:
             return await asyncio.wrap_future(settled)
         with _Settling(self, key, settled) as told:
-            own_key, note = await self._notes.begin(self._run, key)
+            own_key, note = await run.notes.begin(run, key)
             value = note.outcome
             if not note.done:
                 value = do(own_key)
@@ -105,16 +103,16 @@ class Once:
                     value = await value
                 value = plain(key, value)
                 with shielded():  # what has come about has to be known
-                    await self._notes.finish(self._run, key, value)
+                    await run.notes.finish(run, key, value)
             told(value)
         return value
 
-    def _in_thread(self, key: str, do: Callable[[str], Any]) -> Any:
+    def _in_thread(self, run: Run, key: str, do: Callable[[str], Any]) -> Any:
         settled, mine = self._claim(key)
         if not mine:
             return self._wait(settled)
         with _Settling(self, key, settled) as told:
-            own_key, note = self._call(self._notes.begin(self._run, key))
+            own_key, note = self._call(run.notes.begin(run, key))
             value = note.outcome
             if not note.done:
                 value = do(own_key)
@@ -125,7 +123,7 @@ class Once:
                         "give a plain function, or make the tool 'async def'."
                     )
                 value = plain(key, value)
-                self._call(self._notes.finish(self._run, key, value))
+                self._call(run.notes.finish(run, key, value))
             told(value)
         return value
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import anyio
 
     from awhile.runtime.journal import Notes
-    from awhile.tasks import StoppedHow
+    from awhile.tasks import Note, StoppedHow
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class Run:
         """Whether what the body started elsewhere was told to stop."""
         self._asker = asker
         self.notes = notes
-        self._once = Once(self, notes)
+        self._once = Once()
         self._stop = threading.Event()
 
     def report(
@@ -134,7 +134,7 @@ class Run:
             Fenced: another worker has the task now; let it pass.
             CannotNote: the key or the outcome cannot be noted, or this key is one too many.
         """
-        return self._once(key, do)
+        return self._once(self, key, do)
 
     def confirm_stopped(self, how: StoppedHow) -> None:
         """Say how it is known that the work has really stopped (an engine confirmed it, …)."""
@@ -180,10 +180,32 @@ class Run:
         self.ended = True
         self.stop_bell.ring()
 
+    def let_go(self) -> None:
+        """Know nothing more of what ran the body, which is over: see `Running.live`."""
+        self.progress.bell.heard = None
+        self._asker, self.notes = _asked_too_late, _TOO_LATE
+
     def ask_to_stop(self) -> None:
         """Set the stop token; `awhile.runtime.cancel` then climbs the ladder."""
         self._stop.set()
         self.stop_bell.ring()
+
+
+async def _asked_too_late(request: Mapping[str, Any], key: str | None) -> Any:
+    raise StopAsked("This run is over, so nobody can be asked.")
+
+
+class _TooLate:
+    """The journal of a run that is over."""
+
+    async def begin(self, run: Run, key: str) -> tuple[str, Note]:
+        raise StopAsked(f"This run is over, so {key!r} cannot begin.")
+
+    async def finish(self, run: Run, key: str, outcome: Any) -> None:
+        raise StopAsked(f"This run is over, so what came of {key!r} cannot be noted.")
+
+
+_TOO_LATE = _TooLate()
 
 
 __all__ = ["Run", "current_run"]

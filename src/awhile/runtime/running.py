@@ -189,6 +189,10 @@ class Running:
                 if self.record is not None:
                     await self._conclude(ending)
         finally:
+            # What points back to this would otherwise stay, with all that its request and answer
+            # were, until the collector comes by: a fifth of what a create takes (measured).
+            self.run.let_go()
+            del self._asking, self._outside
             self.gone.set()
 
     def refresh(self, record: TaskRecord | None) -> None:
@@ -318,6 +322,8 @@ class Running:
 
     async def write_what_was_said(self) -> None:
         """Write the reports so far, in order: whatever is written next comes after them."""
+        if self.run.progress.latest is None:  # most bodies never say a thing
+            return
         # Shielded: what was taken and not written would be a step that nobody ever sees.
         with anyio.CancelScope(shield=True):
             async with self._steps_lock:

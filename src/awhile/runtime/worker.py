@@ -68,11 +68,6 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def new_task_id() -> str:
-    """An id nobody can guess: 128 random bits (ext-tasks, "Task ID unguessability")."""
-    return secrets.token_hex(16)
-
-
 class Row(Protocol):
     """Makes the row of one call: leased to the worker that runs it already, or free to claim."""
 
@@ -362,7 +357,7 @@ class Worker:
         """Somebody, or a body here, has changed a task."""
         running = self._kept.get(task_id)
         if running is not None:
-            if running.record is None or running.record.rev < rev:
+            if running.ending is None and (running.record is None or running.record.rev < rev):
                 await self._obey(task_id)
         elif task_id in self._arriving:
             self._arriving[task_id] = max(rev, self._arriving[task_id])

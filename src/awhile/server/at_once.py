@@ -11,7 +11,7 @@ milliseconds cancels nothing (the row is written whole or not at all anyway).
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -133,9 +133,15 @@ class _Answering:
     progress_token: str | int | None
     send: Send
     can_send_request: bool = False
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
     _streams: bool = False
     _over: bool = False
+    _cancel_requested: anyio.Event | None = None
+
+    @property
+    def cancel_requested(self) -> anyio.Event:
+        if self._cancel_requested is None:  # few ask for it, and anyio's are dear to make
+            self._cancel_requested = anyio.Event()
+        return self._cancel_requested
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

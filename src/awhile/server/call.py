@@ -17,8 +17,9 @@ import anyio
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from awhile.errors import IllegalEvent
+from awhile.runtime.beside import Beside
+from awhile.runtime.ids import new_task_id
 from awhile.runtime.running import Running
-from awhile.runtime.worker import new_task_id
 from awhile.server.asking import with_forms
 from awhile.server.audit import asked
 from awhile.server.companions import has_form, still_running
@@ -147,11 +148,9 @@ class Call:
         # When the server stops: with a row if there can be one, else once the body has stopped.
         stops = closing.over if patience is None else closing.handing_over
         try:
-            async with (
-                Told(self.ctx).telling_of(running.run),
-                anyio.create_task_group() as beside,
-            ):
-                beside.start_soon(self.calls.when_left, self.ctx, running.stop)
+            beside = Beside()
+            async with Told(self.ctx).telling_of(running.run), beside.open():
+                beside.start("left", partial(self.calls.when_left, self.ctx, running.stop))
                 with nullcontext() if patience is None else closing.deciding:
                     with anyio.CancelScope() as waiting, stops.cuts(waiting):
                         await running.settle(patience)
@@ -162,7 +161,7 @@ class Call:
                     if running.ending is None and not lost:
                         with anyio.CancelScope(shield=True):
                             kept = await self.calls.worker.keep(running, row)
-                beside.cancel_scope.cancel()
+                beside.close()
         except anyio.get_cancelled_exc_class():
             # Nobody got a handle. In 2026-07-28 closing the response stream cancels the request
             # (basic/patterns/cancellation); in 2025-11-25 `notifications/cancelled` does.

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 logger = task_logger(__name__)
 
+_in_json = json.JSONEncoder(ensure_ascii=False).encode
+
 MESSAGE_LENGTH = 500
 """How much of a tool's error text a status message repeats; the whole text is in the result."""
 
@@ -58,13 +60,21 @@ async def ending_of(call: Awaitable[HandlerResult]) -> Returned | Raised:
     is_error = fields.get("isError") is True
     message = f"The tool reported an error: {first_text(fields)}" if is_error else "Finished."
     asks = fields.get("resultType") == "input_required"  # to be answered by a retry of the request
-    result = cast("dict[str, Any]", _told(fields))
+    result = _kept(fields)
     return Returned(result=result, is_error=is_error, message=message, inline_only=asks)
 
 
-def _told(value: Any) -> Any:
+def _kept(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """A result as it can be sent: a lone surrogate in it (a file name read from disk may hold some)
     would leave its caller without any answer in 2025-11-25, although the work is done."""
+    try:
+        _in_json(fields).encode()  # for most results the quickest way to know that there is none
+    except (UnicodeEncodeError, TypeError):
+        return cast("Mapping[str, Any]", _told(fields))
+    return fields
+
+
+def _told(value: Any) -> Any:
     match value:
         case str():
             return value if value.isascii() else readable(value)

@@ -13,7 +13,7 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 
 from awhile.errors import SettingsError
-from awhile.server import event_loop
+from awhile.server import collector, event_loop
 from awhile.server.health import health_routes
 from awhile.server.listening import listening_on, url_of
 from awhile.server.principal import is_loopback
@@ -176,6 +176,7 @@ def serve(
     """
 
     def ready(url: str) -> None:
+        collector.settle()
         logger.info("Serving %r at %s", server.name, url)
 
     serving = partial(

@@ -55,7 +55,14 @@ class RunOutbound:
         self.transport = TransportContext(kind="task", can_send_request=True, headers=headers)
         self.can_send_request = True
         self.message_metadata: MessageMetadata = None
-        self.cancel_requested = anyio.Event()
+        self._cancel_requested: anyio.Event | None = None
+
+    @property
+    def cancel_requested(self) -> anyio.Event:
+        """Never set: a stop reaches a body by its run."""
+        if self._cancel_requested is None:  # few ask for it, and anyio's are dear to make
+            self._cancel_requested = anyio.Event()
+        return self._cancel_requested
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from awhile.errors import SettingsError
-from awhile.runtime.worker import new_task_id
+from awhile.runtime.ids import new_task_id
 from awhile.server.audit import asked
 from awhile.server.program import kept_of_request
 from awhile.server.v2026 import declares_tasks

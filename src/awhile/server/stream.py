@@ -108,6 +108,7 @@ class KeptAlive:
             for task in keeping:
                 task.cancel()
                 await asyncio.wait(keeping)
+            exchange.let_go()
         for task in keeping:
             if not task.cancelled():
                 task.result()
@@ -123,7 +124,7 @@ class Exchange:
     def __init__(
         self, scope: Scope, receive: Receive, send: Send, *, keepalive_seconds: float
     ) -> None:
-        self._scope = scope
+        self._scope: Scope = scope
         self._started = False
         self._receive = receive
         self._send = send
@@ -178,6 +179,11 @@ class Exchange:
                     except OSError:  # how some servers say that the client has left
                         return
                 self._quiet_since = anyio.current_time()
+
+    def let_go(self) -> None:
+        """Know nothing more of the server's side, which knows this: only the collector could take
+        that circle apart."""
+        self._scope, self._receive, self._send = {}, _over, _nowhere
 
     @property
     def patience(self) -> float:
@@ -249,6 +255,14 @@ class Exchange:
             self._wrote = True
             self._between_events = body.endswith((b"\r\n\r\n", b"\n\n", b"\r\r"))
         await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+async def _over() -> Message:
+    return {"type": "http.disconnect"}
+
+
+async def _nowhere(message: Message) -> None:
+    pass
 
 
 def exchange_of(request: Any) -> Exchange | None:

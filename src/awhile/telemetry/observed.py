@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from awhile.stores.bounds import NO_BOUNDS
@@ -90,7 +91,7 @@ class _Observed:
         """See `TaskStore.create`."""
         if record.owner.startswith(OURS):
             return await self._create(record, bounds=bounds)
-        with traces.submission(record):
+        with traces.submission(record) if traces.provided() else nullcontext():
             kept: TaskRecord = await self._create(record, bounds=bounds)
         if kept.task_id == record.task_id:
             meters.created.add(1, {traces.TOOL: kept.tool})

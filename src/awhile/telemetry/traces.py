@@ -88,10 +88,7 @@ def attempt(tool: str, record: TaskRecord | None, **more: str) -> Generator[Span
 
 @contextmanager
 def submission(record: TaskRecord) -> Generator[Span]:
-    """The span of keeping a new task."""
-    if not provided():
-        yield trace.get_current_span()
-        return
+    """The span of keeping a new task; only where tracing is `provided`."""
     with _tracer.start_as_current_span(
         f"submit {record.tool}", kind=SpanKind.PRODUCER, attributes=attributes_of(record)
     ) as span:

@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from awhile.ask.mcp_server.outcomes import Outcomes
-from awhile.runtime.worker import new_task_id, wall_clock_ms
+from awhile.runtime.ids import new_task_id
+from awhile.runtime.worker import wall_clock_ms
 from awhile.stores.sqlite import SqliteStore
 from awhile.tasks import Lease, TaskRecord, new_record
 from awhile.tasks import events as ev

@@ -13,10 +13,11 @@ import pytest
 
 from awhile.errors import StoreError
 from awhile.runtime.ending import Raised, Returned
+from awhile.runtime.ids import new_task_id
 from awhile.runtime.limits import Limits
 from awhile.runtime.outside import Stop
 from awhile.runtime.run import Run
-from awhile.runtime.worker import Worker, new_task_id, wall_clock_ms
+from awhile.runtime.worker import Worker, wall_clock_ms
 from awhile.stores.bounds import NO_BOUNDS, Bounds
 from awhile.stores.sqlite import SqliteStore
 from awhile.tasks import Event, Status, TaskRecord, new_record

@@ -33,7 +33,7 @@ from awhile.cli.deploy import operating_of
 from awhile.cli.screen import err, say, visible
 from awhile.cli.settings import Effective, Settings
 from awhile.errors import SettingsError
-from awhile.server import event_loop
+from awhile.server import collector, event_loop
 from awhile.server.http import refuse_strangers, serve_http
 from awhile.server.tasks import Tasks
 from awhile.stores.open import open_store
@@ -78,6 +78,7 @@ async def _serve_http(settings: Settings, *, parent: LetGo | None) -> None:
         with ExitStack() as while_serving:
 
             def ready(url: str) -> None:
+                collector.settle()
                 while_serving.enter_context(folder.announced(url, served_by(settings)))
                 sys.stdout.write(f"{url}\n")
                 sys.stdout.flush()

@@ -44,10 +44,11 @@ UPDATE task SET
     steps = :steps, inputs = :inputs, journal = :journal, rev = :rev
 WHERE ordinal = :ordinal;
 
--- name: insert_history
--- One more entry of a task's history.
+-- name: insert_histories
+-- More entries of tasks' histories, as a JSON array of arrays.
 INSERT INTO history (ordinal, seq, at_ms, kind, fields)
-VALUES (:ordinal, :seq, :at_ms, :kind, :fields);
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
+FROM json_each(:entries);
 
 -- name: history
 -- A task's history in order.

@@ -49,9 +49,13 @@ class Transaction:
         self._rev = self.began_at_rev
         self.changed: list[Change] = []
         """Ascending."""
+        self._entries: list[tuple[int, int, int, str, str]] = []
+        """What histories get. Together at the end: each statement lets go of the interpreter's lock
+        and waits for it, which a busy event loop makes its dearest part."""
 
     def finish(self) -> None:
-        """Before the commit: remember the numbers given out."""
+        """Before the commit: write the histories, and remember the numbers given out."""
+        self._write_histories()
         if self._rev != self.began_at_rev:
             self._on.run(QUERIES["move_counter"], {"rev": self._rev})
 
@@ -143,6 +147,7 @@ class Transaction:
 
     def sweep(self, at_ms: int, limit: int) -> list[str]:
         """Delete what has expired."""
+        self._write_histories()  # or one that has expired would leave some of its own behind
         expired = self._on.rows(QUERIES["expired"], {"at_ms": at_ms, "limit": limit})
         ordinals = {"ordinals": json.dumps([ordinal for ordinal, _ in expired])}
         for query in ("delete_histories", "delete_tasks"):
@@ -171,10 +176,12 @@ class Transaction:
         return after
 
     def _keep(self, ordinal: int, seq: int, at_ms: int, kind: str, fields: str) -> None:
-        self._on.run(
-            QUERIES["insert_history"],
-            {"ordinal": ordinal, "seq": seq, "at_ms": at_ms, "kind": kind, "fields": fields},
-        )
+        self._entries.append((ordinal, seq, at_ms, kind, fields))
+
+    def _write_histories(self) -> None:
+        if self._entries:
+            self._on.run(QUERIES["insert_histories"], {"entries": json.dumps(self._entries)})
+            self._entries.clear()
 
     def _holds_enough(self, owner: str, bounds: Bounds) -> bool:
         most = bounds.running_per_owner

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GROUP_LIMIT = 512
-"""Changes in one transaction at most, so that nobody waits for a group without end."""
+"""No transaction that has so many changes gets any more, so that nobody waits for a group without
+end; what is asked for in one turn of the loop may make it twice as many."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +57,8 @@ class Writer:
         """
         self._files = files
         self._loop = loop
-        self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
+        self._asked: list[_Item] = []
+        self._queue: queue.SimpleQueue[list[_Item] | None] = queue.SimpleQueue()
         self._closed = False
         files.create_folder()
         self._lock = WriteLock(files.lock, files.turn)
@@ -90,12 +92,22 @@ class Writer:
         # A plain future instead of anyio's primitives: the thread settles a whole group of them in
         # one call into the loop and waits for none, where anyio's way back is one wait for each.
         settled: Future[T] = self._loop.create_future()
-        self._queue.put(_Item(work, settled))
+        # What one turn of the loop asks for goes to the thread together: to wake it is dear, and
+        # while it works both wait for the interpreter's lock in turn.
+        if not self._asked:
+            self._loop.call_soon(self._hand_over)
+        self._asked.append(_Item(work, settled))
         return await settled
+
+    def _hand_over(self) -> None:
+        asked, self._asked = self._asked, []
+        for begin in range(0, len(asked), GROUP_LIMIT):
+            self._queue.put(asked[begin : begin + GROUP_LIMIT])
 
     async def close(self) -> None:
         """Finish what was asked for, then end the thread and give the file back."""
         self._closed = True
+        self._hand_over()
         self._queue.put(None)
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._thread.join)
@@ -104,13 +116,13 @@ class Writer:
         going_on = True
         while going_on:
             group: list[_Item] = []
-            item = self._queue.get()
-            while item is not None:
-                group.append(item)
-                if len(group) == GROUP_LIMIT or self._queue.empty():
+            asked = self._queue.get()
+            while asked is not None:
+                group += asked
+                if len(group) >= GROUP_LIMIT or self._queue.empty():
                     break
-                item = self._queue.get()
-            going_on = item is not None
+                asked = self._queue.get()
+            going_on = asked is not None
             if group:
                 self._write_group(group)
         self._connection.close()
