@@ -7,7 +7,7 @@ Handling".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from joserfc.errors import JoseError
@@ -17,6 +17,9 @@ from awhile.identity.issuer import Issuer, TokenRefused
 
 LEEWAY_SECONDS = 30
 """How far the issuer's clock may be from ours."""
+
+_CALLED = ("name", "preferred_username", "email", "email_verified")
+"""OpenID Connect Core 1.0, section 5.1; many issuers have them in access tokens, too."""
 
 _TYPES = frozenset({"at+jwt", "jwt"})
 """``typ`` in a header; many issuers write the plain one, against RFC 9068."""
@@ -34,6 +37,8 @@ class Access:
     scopes: tuple[str, ...]
     expires_at: int
     """Unix seconds."""
+    called: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The claims that say what to call them, as far as there are any."""
 
 
 async def access_of(token: str, issuer: Issuer, *, audience: str) -> Access:
@@ -71,6 +76,7 @@ async def access_of(token: str, issuer: Issuer, *, audience: str) -> Access:
         client_id=str(claims.get("client_id") or claims.get("azp") or subject),
         scopes=_scopes(claims),
         expires_at=int(claims["exp"]),
+        called={name: claims[name] for name in _CALLED if name in claims},
     )
 
 

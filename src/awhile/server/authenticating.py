@@ -63,7 +63,7 @@ class IssuersTokens(TokenVerifier):
             expires_at=access.expires_at,
             resource=self._audience,
             subject=access.subject,
-            claims={"iss": access.issuer},
+            claims={**access.called, "iss": access.issuer},
         )
 
 

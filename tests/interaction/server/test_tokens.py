@@ -27,7 +27,7 @@ from awhile.identity.issuer import AGAIN_SECONDS, ANEW_SECONDS, KEPT_SECONDS, Is
 from awhile.server.authenticating import Authentication
 from awhile.server.beside import add_route
 from awhile.server.http import http_app
-from awhile.server.principal import caller
+from awhile.server.principal import caller, name_of_caller
 from tests.interaction.issuing import Issuing, issuing
 from tests.interaction.server.peer import Peer, serving_app
 
@@ -85,7 +85,11 @@ async def guarded(
         async def mine(_: Any) -> Any:
             return PlainTextResponse(caller())
 
+        async def called(_: Any) -> Any:
+            return PlainTextResponse(name_of_caller() or "")
+
         add_route(mcp, "/mine", mine)
+        add_route(mcp, "/called", called)
         app = http_app(mcp, transport_security=authentication.transport_security())
         authentication.around(app)
         async with serving_app(app, "/mcp") as peer, httpx2.AsyncClient() as http:
@@ -102,6 +106,23 @@ async def test_whoever_shows_a_token_of_the_issuer_is_its_subject_there(tmp_path
         headers = {"authorization": f"Bearer {several}"}
         listed = await server.peer.ask("tools/list", {}, headers=headers)
         assert listed.result["tools"]
+
+
+async def test_a_person_is_called_what_their_token_says_if_it_says_so(tmp_path: Path) -> None:
+    """Source: OpenID Connect Core 1.0, section 5.1. It is shown to others, and decides nothing."""
+    ada, mail = {"name": "Ada"}, {"email": "ada@example.org"}
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({}, ""),
+        (ada, "Ada"),
+        ({"preferred_username": "ada"}, "ada"),
+        (mail, "ada@example.org"),
+        ({**ada, **mail}, "Ada (ada@example.org)"),
+        ({**ada, **mail, "email_verified": False}, "Ada"),
+    ]
+    async with guarded(tmp_path) as server:
+        for claims, name in cases:
+            token = server.issuer.token(PUBLIC, **claims)
+            assert (await server.answer(token, "/called")).text == name
 
 
 async def test_whoever_shows_none_is_told_where_to_get_one(tmp_path: Path) -> None:
