@@ -12,11 +12,12 @@ import { Inbox } from './inbox/Inbox.tsx'
 import { grouped } from './inbox/sorting.ts'
 import { Link } from './Link.tsx'
 import { useLive } from './live.ts'
-import { go, pathOf, runIn, usePath } from './path.ts'
+import { go, pathOf, runIn, shareIn, usePath } from './path.ts'
 import { RunView } from './run/RunView.tsx'
 import { connection } from './words.ts'
 
 const HelpSheet = lazy(() => import('./comfort/HelpSheet.tsx'))
+const SharedView = lazy(() => import('./run/SharedView.tsx'))
 const SqlPage = lazy(() => import('./asking/SqlPage.tsx'))
 
 export function App(): ReactNode {
@@ -24,6 +25,7 @@ export function App(): ReactNode {
   const now = useNow()
   const path = usePath()
   const runId = runIn(path)
+  const shareId = shareIn(path)
   const askBox = useRef<HTMLInputElement>(null)
   const [help, setHelp] = useState(false)
   const search = useRef<HTMLInputElement>(null)
@@ -67,6 +69,10 @@ export function App(): ReactNode {
         <Failing key={path}>
           {runId !== null ? (
             <RunView key={runId} id={runId} fresh={link.current} stopButton={stopButton} />
+          ) : shareId !== null ? (
+            <Suspense fallback={<p className="dim">Opening…</p>}>
+              <SharedView key={shareId} shareId={shareId} fresh={link.current} />
+            </Suspense>
           ) : path === '/sql' ? (
             <Suspense fallback={<p className="dim">Opening…</p>}>
               <SqlPage />

@@ -2,7 +2,7 @@
 
 import type { ChartChoice } from './result/charts.ts'
 import type { Filter, View } from './result/view.ts'
-import type { AnswerContent, Changes, Chart, Check, Database, History, Parameters, Rows, Run, RunDetail } from './types.ts'
+import type { AnswerContent, Changes, Chart, Check, Database, History, Parameters, Rows, Run, RunDetail, Share, SharedDetail } from './types.ts'
 
 /** The backend said no, or could not be reached (`status` 0). */
 export class ApiError extends Error {
@@ -115,6 +115,25 @@ export function fetchHistory(id: string): Promise<History> {
 
 export function fetchRun(id: string): Promise<RunDetail> {
   return request(`/api/runs/${encodeURIComponent(id)}`)
+}
+
+/** Makes a link to a run; only this answer has the id that it leads to. */
+export function shareRun(id: string, days: number | null): Promise<{ share_id: string; share: string }> {
+  return post(`/api/runs/${encodeURIComponent(id)}/shares`, { days })
+}
+
+export function fetchShares(id: string): Promise<{ shares: Share[] }> {
+  return request(`/api/runs/${encodeURIComponent(id)}/shares`)
+}
+
+/** Takes a link back, or (null) all links of the run; those that are left. */
+export function revokeShare(id: string, share: string | null): Promise<{ shares: Share[] }> {
+  return post(`/api/runs/${encodeURIComponent(id)}/shares/revoke`, { share })
+}
+
+/** A run that somebody shares; `again`: it is open here already. */
+export function fetchShared(shareId: string, again: boolean): Promise<SharedDetail> {
+  return request(`/api/shared/${encodeURIComponent(shareId)}${again ? '?again' : ''}`)
 }
 
 export function fetchDatabase(): Promise<Database> {

@@ -36,6 +36,11 @@ export function carriedOn(seconds: number, heardAt: number, at: number): number 
   return seconds + Math.max(0, at - heardAt) / 1000
 }
 
+/** A day and the time of it, as people here write them. */
+export function dayAndTime(iso: string): string {
+  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+}
+
 /** The time of day, as people here write it. */
 export function timeOfDay(iso: string): string {
   return new Date(iso).toLocaleTimeString()

@@ -1,4 +1,4 @@
-// Where the page is: `/`, `/sql` or `/t/{id}`, and how a result is looked at. No router needed.
+// Where the page is: `/`, `/sql`, `/t/{id}` or `/s/{share id}`, and how a result is looked at. No router needed.
 
 import { useSyncExternalStore } from 'react'
 
@@ -56,6 +56,20 @@ export function useNote(): Note | null {
 
 /** The id of the run being looked at; null elsewhere. */
 export function runIn(path: string): string | null {
-  const match = /^\/t\/([^/]+)$/.exec(path)
+  return idIn(/^\/t\/([^/]+)$/, path)
+}
+
+/** The id of the share being read; null elsewhere. */
+export function shareIn(path: string): string | null {
+  return idIn(/^\/s\/([^/]+)$/, path)
+}
+
+/** Where a share is read. */
+export function addressOfShare(shareId: string): string {
+  return `${location.origin}/s/${encodeURIComponent(shareId)}`
+}
+
+function idIn(pattern: RegExp, path: string): string | null {
+  const match = pattern.exec(path)
   return match?.[1] ? decodeURIComponent(match[1]) : null
 }

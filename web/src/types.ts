@@ -197,6 +197,29 @@ export interface RunDetail {
   error_text: string | null
 }
 
+/** What a share says of itself; the run it opens is told beside it. */
+export interface Shared {
+  /** What its owner is called, if that is known. */
+  shared_by: string | null
+  shared_at: string
+  expires_at: string | null
+  /** What asks the same of one's own. */
+  asks: 'question' | 'sql' | null
+}
+
+export interface SharedDetail extends RunDetail {
+  shared: Shared
+}
+
+/** One share of a run of one's own. */
+export interface Share {
+  /** What to call it when it is taken back; it opens nothing. */
+  share: string
+  made_at: string
+  expires_at: string | null
+  opened: number
+}
+
 export interface Rows {
   columns: Column[]
   rows: Cell[][]
@@ -231,6 +254,8 @@ export interface Database {
   examples: string[]
   /** What is missing from the tables, and why. */
   notes: string[]
+  /** Whether runs can be shared: people are told apart here. */
+  can_share: boolean
 }
 
 export type ChartKind = 'line' | 'bar' | 'scatter' | 'number'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import type { Facts, StopRequest } from './words.ts'
 import {
-  connection, duration, elapsedInWords, lastNewsInWords, leftInWords, ordinal, rowsInWords, ticking, titleOf, wordsFor,
+  connection, duration, elapsedInWords, forReader, lastNewsInWords, leftInWords, openedInWords, ordinal, rowsInWords, ticking, titleOf, wordsFor,
 } from './words.ts'
 
 const facts = (some: Partial<Facts>): Facts => ({
@@ -154,4 +154,20 @@ test('elapsed time stands still, and says so, when the page is out of date', () 
   assert.equal(elapsedInWords(31.4, false, true), '31 s')
   assert.equal(elapsedInWords(31.4, false, false), '31 s when last heard of')
   assert.equal(elapsedInWords(1.24, true, false), 'took 1.2 s')
+})
+
+test('nothing that a reader of a shared run is told speaks of what they did or have to do', () => {
+  for (const [some] of STATES) {
+    for (const fresh of [true, false]) {
+      const words = forReader(wordsFor(facts(some), 'none', fresh))
+      assert.doesNotMatch(`${words.badge} ${words.sentence}`, /\byou(r)?\b/)
+      assert.equal(words.canStop, false)
+    }
+  }
+  const waits = forReader(wordsFor(facts({ status: 'input_required' })))
+  assert.equal(waits.badge, 'Waits for its owner')
+})
+
+test('how often a link was opened is said in words', () => {
+  assert.deepEqual([0, 1, 2, 1234].map(openedInWords), ['not opened yet', 'opened once', 'opened twice', 'opened 1,234 times'])
 })

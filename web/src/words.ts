@@ -113,6 +113,19 @@ export function wordsFor(run: Facts, request: StopRequest = 'none', fresh = true
   return { ...words, ...said, canStop: waiting && request !== 'sending' }
 }
 
+/** The same words where they speak to "you", who is not the run's owner but reads what they share. */
+const TO_A_READER: Record<string, string> = {
+  'Needs your answer': 'Waits for its owner',
+  'Failed after you asked to stop': 'Failed after a stop was asked',
+  'Asks you back': 'Asked its owner back',
+  'it needed your answer when last heard of': 'it waited for its owner when last heard of',
+}
+
+export function forReader(words: Words): Words {
+  const said = (text: string): string => TO_A_READER[text] ?? text
+  return { ...words, badge: said(words.badge), sentence: words.sentence && said(words.sentence), canStop: false }
+}
+
 function lastHeard(run: Facts): string {
   if (run.cancel_asked_at !== null) return 'a stop was requested, and not confirmed when last heard of'
   return run.status === 'input_required'
@@ -234,6 +247,12 @@ export function connection(
 }
 
 /** The title of a run: what its owner calls it, its question, or its SQL. */
+/** How often a link was opened. */
+export function openedInWords(times: number): string {
+  if (times === 0) return 'not opened yet'
+  return times === 1 ? 'opened once' : times === 2 ? 'opened twice' : `opened ${whole(times)} times`
+}
+
 export function titleOf(run: Pick<Run, 'title' | 'question' | 'sql'>): string {
   return run.title ?? run.question ?? (run.sql ? oneLine(run.sql) : 'SQL query')
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -18,6 +18,7 @@ import pytest
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from pydantic import AnyHttpUrl
+from starlette.applications import Starlette
 
 from awhile import Handle, RemoteServer, Tasks, connect
 from awhile.ask.answer.answerer import RUN
@@ -27,6 +28,8 @@ from awhile.ask.mcp_server.build import build_server
 from awhile.ask.mcp_server.reading import NOT_SHARED
 from awhile.ask.results import Results
 from awhile.ask.translators.builtin import BuiltInTranslator
+from awhile.ask.web.board import Clocks, Run
+from awhile.ask.web.desk import Desk
 from awhile.errors import ToolFailed
 from tests.interaction.ask.conftest import PATIENCE_SECONDS, TODAY, App
 from tests.interaction.ask.instant import Instant
@@ -75,8 +78,12 @@ class Served:
     async def file(self, name: str, by: str = "eve") -> httpx2.Response:
         """The answer to a request for a file."""
         async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as http:
-            headers = {"authorization": f"Bearer {by}"}
-            return await http.get(urljoin(self.peer.url, f"results/{name}"), headers=headers)
+            return await http.get(urljoin(self.peer.url, f"results/{name}"), headers=bearer(by))
+
+
+def bearer(token: str) -> dict[str, str]:
+    """The header that says who calls."""
+    return {"authorization": f"Bearer {token}"}
 
 
 async def said(by: RemoteServer, tool: str, **arguments: Any) -> Json:
@@ -121,14 +128,10 @@ async def served(folder: Path, store_url: str, database: Path) -> AsyncGenerator
         ),
     )
 
-    def client(url: str, token: str) -> Any:
-        headers = {"authorization": f"Bearer {token}"}
-        return connect(url, ledger=None, headers=headers, answers_forms=True)
-
     async with (
         serving(mcp) as peer,
-        client(peer.url, "ada-at-home") as ada,
-        client(peer.url, "eve") as eve,
+        connect(peer.url, headers=bearer("ada-at-home"), ledger=None, answers_forms=True) as ada,
+        connect(peer.url, headers=bearer("eve"), ledger=None) as eve,
     ):
         yield Served(peer, ada, eve)
 
@@ -296,6 +299,63 @@ async def test_a_shared_run_is_read_while_it_goes_on(tmp_path: Path, warehouse: 
         assert (opened["status"], opened["answer"]["row_count"]) == ("completed", 1)
         [share] = (await said(app.ada, "run_shares", run_id=handle.id))["shares"]
         assert share["opened"] == 1  # looking how it goes on is not opening it again
+
+
+class Bearer(httpx2.Auth):
+    """Shows a token with every request."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response]:
+        request.headers.update(bearer(self._token))
+        yield request
+
+
+@asynccontextmanager
+async def page(app: Served, token: str) -> AsyncGenerator[httpx2.AsyncClient]:
+    """What the page of one of them asks its backend."""
+    desk = Desk(app.peer.url, auth=Bearer(token))
+    backend = httpx2.ASGITransport(Starlette(routes=desk.routes()))
+    async with (
+        desk.at_work(),
+        httpx2.AsyncClient(transport=backend, base_url="http://page") as http,
+    ):
+        yield http
+
+
+async def test_the_page_makes_lists_opens_and_takes_back_what_is_shared(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    async with (
+        served(tmp_path, on_a_file(tmp_path), warehouse) as app,
+        page(app, "ada-at-home") as adas,
+        page(app, "eve") as eves,
+    ):
+        run_id = await app.run(sql=ROWS)
+        url = f"/runs/{run_id}/shares"
+        made = (await adas.post(url, json={"days": 7})).json()
+        opened = (await eves.get(f"/shared/{made['share_id']}")).json()
+        assert set(opened) == {"run", "result", "error_text", "shared"}
+        own = {one.name for one in fields(Run)} | {one.name for one in fields(Clocks)}
+        assert set(opened["run"]) == own - {"at"} | {"rev"}
+        assert (opened["run"]["id"], opened["run"]["sql"]) == (made["share_id"], ROWS)
+        assert opened["result"]["row_count"] == 300
+        assert opened["shared"]["expires_at"] == made["expires_at"]
+        assert (await eves.get(f"/shared/{made['share_id']}?again")).status_code == 200
+        part = await eves.post(f"/runs/{made['share_id']}/rows", json={"offset": 9, "limit": 1})
+        assert part.json()["rows"] == [["9", "n9"]]
+        file = await eves.get(f"/runs/{made['share_id']}/file.csv")
+        assert file.text.startswith(f"n,{MARKUP}\r\n0,n0")
+        [one] = (await adas.get(url)).json()["shares"]
+        assert (one["share"], one["opened"]) == (made["share"], 1)
+        left = await adas.post(f"{url}/revoke", json={"share": made["share"]})
+        assert left.json()["shares"] == []
+        closed = await eves.get(f"/shared/{made['share_id']}")
+        assert (closed.status_code, closed.json()["error"]["message"]) == (404, NOT_SHARED)
+        assert (await eves.get(url)).status_code == 422
+        too_long = await adas.post(url, json={"days": 10**9})
+        assert too_long.status_code == 422
 
 
 async def test_shares_are_every_replicas_and_outlive_a_restart(

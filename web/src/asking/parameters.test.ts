@@ -23,6 +23,7 @@ const database: Database = {
   dialect: 'duckdb',
   examples: [],
   notes: [],
+  can_share: false,
   tables: [
     { name: 'orders', row_count: 1, comment: null, columns: [column('ordered_on', 'date'), column('total', 'number'), column('id', 'integer')] },
     { name: 'customers', row_count: 1, comment: null, columns: [column('id', 'text'), column('name', 'text')] },

@@ -28,14 +28,14 @@ const ChartView = lazy(() => import('./ChartView.tsx'))
 const ChangesView = lazy(() => import('./ChangesView.tsx'))
 
 /** A finished run's rows, and how they are looked at, which the address tells. */
-export function ResultView(props: { run: SeenRun; result: Result }): ReactNode {
-  const { run, result } = props
+export function ResultView(props: { run: SeenRun; result: Result; readOnly: boolean }): ReactNode {
+  const { run, result, readOnly } = props
   const view = readView(useSearch())
   const columns = result.columns ?? []
   const change = (some: Partial<View>): void => lookAt(writeView({ ...view, ...some }))
   return (
     <section className="result" aria-label="Result">
-      <Table key={run.id} run={run} result={result} columns={columns} view={view} onChange={change} />
+      <Table key={run.id} {...{ run, result, readOnly, columns, view }} onChange={change} />
     </section>
   )
 }
@@ -43,6 +43,8 @@ export function ResultView(props: { run: SeenRun; result: Result }): ReactNode {
 function Table(props: {
   run: SeenRun
   result: Result
+  /** Somebody else's, so not to be compared with what one asked before. */
+  readOnly: boolean
   columns: Column[]
   view: View
   onChange: (some: Partial<View>) => void
@@ -57,7 +59,8 @@ function Table(props: {
   const scroll = useScroll(count)
   const rows = useRows(run.id, result, scroll.shown, view, count)
   if (rows.matching !== matching) setMatching(rows.matching)
-  const earlier = earlierOf(run, useLive().runs.values())
+  const { runs } = useLive()
+  const earlier = props.readOnly ? null : earlierOf(run, runs.values())
   const show = view.show === 'changes' && earlier === null ? 'table' : view.show
   const hidden = new Set(view.hidden)
   const shown = columns.map((_, index) => index).filter((index) => !hidden.has(index))

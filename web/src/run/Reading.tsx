@@ -11,11 +11,18 @@ const CONFIDENCE: Record<NonNullable<Result['confidence']>, string | null> = {
   unverified: 'Not verified: a model wrote this SQL or changed it. It can run and be wrong; look at it.',
 }
 
+const TO_A_READER: typeof CONFIDENCE = { ...CONFIDENCE, accepted: 'Its owner has accepted this SQL for this question.' }
+
 /** How the question was understood, in words a person can check, and say that it is right. */
-export function Reading(props: { run: SeenRun; result: Result | null; reading: string | null }): ReactNode {
+export function Reading(props: {
+  run: SeenRun
+  result: Result | null
+  reading: string | null
+  readOnly: boolean
+}): ReactNode {
   const { run, result, reading } = props
   const meanings = result?.meanings ?? []
-  const confidence = result?.confidence ? CONFIDENCE[result.confidence] : null
+  const confidence = result?.confidence ? (props.readOnly ? TO_A_READER : CONFIDENCE)[result.confidence] : null
   if (!reading && meanings.length === 0 && !confidence) return null
   return (
     <section className="reading">
@@ -33,7 +40,7 @@ export function Reading(props: { run: SeenRun; result: Result | null; reading: s
         </dl>
       )}
       {result?.model_use && <p className="dim">{useInWords(result.model_use)}</p>}
-      {run.question !== null && run.outcome === 'table' && run.follows === null && (
+      {!props.readOnly && run.question !== null && run.outcome === 'table' && run.follows === null && (
         <Accept id={run.id} accepted={result?.confidence === 'accepted'} />
       )}
     </section>

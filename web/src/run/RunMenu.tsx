@@ -1,7 +1,8 @@
 import type { FormEvent, ReactNode } from 'react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 
 import { deleteRun, labelRun } from '../api.ts'
+import { useDatabase } from '../database.ts'
 import { Dialog } from '../Dialog.tsx'
 import { adopt, drop } from '../live.ts'
 import { Menu } from '../Menu.tsx'
@@ -9,10 +10,13 @@ import { go } from '../path.ts'
 import type { SeenRun } from '../types.ts'
 import { titleOf } from '../words.ts'
 
+const SharePanel = lazy(() => import('./SharePanel.tsx'))
+
 /** Keeping a run in order: its title, whether it stays, and that it goes. */
 export function RunMenu(props: { run: SeenRun }): ReactNode {
   const { run } = props
-  const [asking, setAsking] = useState<'rename' | 'delete' | null>(null)
+  const database = useDatabase()
+  const [asking, setAsking] = useState<'rename' | 'share' | 'delete' | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
 
   const attempt = async (act: () => Promise<void>): Promise<void> => {
@@ -44,6 +48,11 @@ export function RunMenu(props: { run: SeenRun }): ReactNode {
           <button type="button" className="link" onClick={() => setAsking('rename')}>
             Rename
           </button>
+          {database?.can_share && (
+            <button type="button" className="link" onClick={() => setAsking('share')}>
+              Share
+            </button>
+          )}
           {run.ended_at !== null && (
             <button type="button" className="link" onClick={() => setAsking('delete')}>
               Delete
@@ -55,6 +64,13 @@ export function RunMenu(props: { run: SeenRun }): ReactNode {
       {asking === 'rename' && (
         <Dialog title="Rename" onClose={() => setAsking(null)}>
           <Rename run={run} problem={problem} onRename={(title) => void rename(title)} />
+        </Dialog>
+      )}
+      {asking === 'share' && (
+        <Dialog title="Share this run" onClose={() => setAsking(null)}>
+          <Suspense fallback={<p className="dim">Opening…</p>}>
+            <SharePanel run={run} />
+          </Suspense>
         </Dialog>
       )}
       {asking === 'delete' && (

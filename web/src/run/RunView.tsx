@@ -5,23 +5,21 @@ import { lazy, Suspense, useState } from 'react'
 import type { Asked } from '../api.ts'
 import { ApiError, fetchRun } from '../api.ts'
 import { useAsk } from '../asking/ask.ts'
+import { useDatabase } from '../database.ts'
 import { QuestionForm } from '../asking/QuestionForm.tsx'
+import { askedBy } from './again.ts'
 import { Answers } from './Answers.tsx'
-import { ErrorPanel } from './ErrorPanel.tsx'
-import { Follows, GoOn } from './GoOn.tsx'
+import { Follows } from './GoOn.tsx'
 import { Notice } from './Notice.tsx'
 import { Link } from '../Link.tsx'
 import { useLive } from '../live.ts'
-import { Reading } from './Reading.tsx'
-import { QuestionBack, RefusalPanel } from './Refusal.tsx'
-import { SqlBlock } from './SqlBlock.tsx'
+import { RunBody } from './RunBody.tsx'
 import { RunMenu } from './RunMenu.tsx'
 import { StatusLine } from './StatusLine.tsx'
 import './run.css'
-import type { Parameters, RunDetail, SeenRun } from '../types.ts'
+import type { RunDetail, SeenRun } from '../types.ts'
 import { titleOf } from '../words.ts'
 
-const ResultView = lazy(async () => ({ default: (await import('../result/ResultView.tsx')).ResultView }))
 const InputCard = lazy(async () => ({ default: (await import('./InputCard.tsx')).InputCard }))
 
 export function RunView(props: {
@@ -39,11 +37,9 @@ export function RunView(props: {
   })
   const run = heard ?? seen(detail.data, detail.dataUpdatedAt)
   if (run === null) return <Missing error={detail.error} />
-  const { result, error_text: errorText } = detail.data ?? { result: null, error_text: null }
+  const result = detail.data?.result ?? null
   const sql = result?.sql ?? detail.data?.run.sql ?? run.sql
-  const parameters = result?.parameters ?? run.parameters
-  const again = askedBy(run, sql, parameters)
-  const failed = run.status === 'failed' || run.is_error
+  const again = askedBy(run, sql, result?.parameters ?? run.parameters)
   return (
     <article className="run">
       <Link to="/" className="back">
@@ -60,38 +56,16 @@ export function RunView(props: {
           </Suspense>
         ))}
       <Answers answers={run.answers} />
-      <Reading run={run} result={result} reading={result?.reading ?? detail.data?.run.reading ?? run.reading} />
-      <div className="beside">
-        {sql !== null && (
-          <SqlBlock
-            run={run}
-            sql={sql}
-            parameters={parameters}
-            open={run.ended_at === null || failed}
-            mark={result?.error ?? null}
-          />
+      <RunBody run={run} detail={detail.data} sql={sql} again={again}>
+        {run.ended_at !== null && detail.isPending && (
+          <p className="dim">
+            {detail.failureCount > 0
+              ? 'The result is kept by the server, which cannot be reached now. Trying again…'
+              : 'Fetching the result…'}
+          </p>
         )}
-        {run.question !== null && run.outcome === 'table' && <GoOn run={run} />}
-      </div>
-      {run.ended_at !== null && detail.isPending && (
-        <p className="dim">
-          {detail.failureCount > 0
-            ? 'The result is kept by the server, which cannot be reached now. Trying again…'
-            : 'Fetching the result…'}
-        </p>
-      )}
-      {detail.error && <p className="problem">{detail.error.message}</p>}
-      {failed && detail.data && (
-        <ErrorPanel error={result?.error ?? null} text={errorText ?? run.message} />
-      )}
-      {result?.refusal && <RefusalPanel refusal={result.refusal} />}
-      {result?.question_back && <QuestionBack back={result.question_back} asked={again} />}
-      {result?.not_run && <p className="notice">Nothing was run: {result.not_run}.</p>}
-      {result?.columns && run.outcome === 'table' && (
-        <Suspense fallback={<p className="dim">Opening the table…</p>}>
-          <ResultView run={run} result={result} />
-        </Suspense>
-      )}
+        {detail.error && <p className="problem">{detail.error.message}</p>}
+      </RunBody>
     </article>
   )
 }
@@ -131,14 +105,6 @@ function Heading(props: { run: SeenRun; again: Asked | null }): ReactNode {
   )
 }
 
-/** How to ask for the very same again. */
-function askedBy(run: SeenRun, sql: string | null, parameters: Parameters | null): Asked | null {
-  if (run.question !== null) {
-    return run.follows === null ? { question: run.question } : { question: run.question, follows: run.follows }
-  }
-  return sql === null ? null : { sql, parameters: parameters ?? {} }
-}
-
 /** Asking the same again would be answered the same; its panel offers what to ask instead. */
 function askedBack(run: SeenRun): boolean {
   return run.outcome === 'refusal' || run.outcome === 'question_back'
@@ -149,15 +115,22 @@ function seen(detail: RunDetail | undefined, at: number): SeenRun | null {
 }
 
 function Missing(props: { error: Error | null }): ReactNode {
+  const database = useDatabase()
   if (props.error === null) return <p className="dim">Looking for this run…</p>
   const gone = props.error instanceof ApiError && props.error.status === 404
   return (
     <section className="front">
       <h1>{gone ? 'No such run' : 'This run cannot be shown'}</h1>
-      <p>{gone ? 'It may have been deleted; ask its question again.' : props.error.message}</p>
+      <p>{gone ? whyGone(database?.can_share ?? false) : props.error.message}</p>
       <p>
         <Link to="/">All questions</Link>
       </p>
     </section>
   )
+}
+
+function whyGone(canShare: boolean): string {
+  return canShare
+    ? 'It may have been deleted, or be somebody else’s: then ask them for a link of “More”, “Share”.'
+    : 'It may have been deleted; ask its question again.'
 }

@@ -21,6 +21,7 @@ export function SqlBlock(props: {
   parameters: Parameters | null
   open: boolean
   mark: Result['error'] | null
+  readOnly: boolean
 }): ReactNode {
   const [chosen, setChosen] = useState<boolean | null>(null)
   const [editing, setEditing] = useState(false)
@@ -45,9 +46,11 @@ export function SqlBlock(props: {
         SQL
       </button>
       <Copy text={props.sql} />
-      <button type="button" className="quiet" onClick={() => setEditing(true)}>
-        Edit SQL
-      </button>
+      {!props.readOnly && (
+        <button type="button" className="quiet" onClick={() => setEditing(true)}>
+          Edit SQL
+        </button>
+      )}
       {open && (
         <pre tabIndex={0} aria-label="SQL text">
           <code>

@@ -8,7 +8,7 @@ import { elapsedOf, wordsOf } from '../facts.ts'
 import { adopt } from '../live.ts'
 import type { SeenRun } from '../types.ts'
 import type { StopRequest } from '../words.ts'
-import { elapsedInWords, lastNewsInWords, leftInWords, percentInWords, rowsInWords } from '../words.ts'
+import { elapsedInWords, forReader, lastNewsInWords, leftInWords, percentInWords, rowsInWords } from '../words.ts'
 import { Leaving } from './Leaving.tsx'
 import { Steps } from './Steps.tsx'
 import { useSecondsLeft } from './useSecondsLeft.ts'
@@ -19,13 +19,16 @@ const WAITING_SECONDS = 10
 export function StatusLine(props: {
   run: SeenRun
   fresh: boolean
-  stopButton: RefObject<HTMLButtonElement | null>
+  stopButton?: RefObject<HTMLButtonElement | null>
+  /** Whether it is somebody else's: there is nothing to do about it then. */
+  readOnly?: boolean
 }): ReactNode {
-  const { run, fresh } = props
+  const { run, fresh, readOnly = false } = props
   const [request, setRequest] = useState<StopRequest>('none')
   const [stepsOpen, setStepsOpen] = useState(false)
   const now = useNow(run.ended_at === null)
-  const words = wordsOf(run, now, fresh, request)
+  const own = wordsOf(run, now, fresh, request)
+  const words = readOnly ? forReader(own) : own
   const elapsed = elapsedOf(run, now, fresh)
   const percent = words.ended ? null : run.percent
   const left = useSecondsLeft(run)
@@ -66,18 +69,20 @@ export function StatusLine(props: {
             {told.map((one, index) => (
               <span key={index}>{one}</span>
             ))}
-            <button
-              type="button"
-              className="fold"
-              aria-expanded={stepsOpen}
-              onClick={() => setStepsOpen(!stepsOpen)}
-            >
-              Steps
-            </button>
+            {!readOnly && (
+              <button
+                type="button"
+                className="fold"
+                aria-expanded={stepsOpen}
+                onClick={() => setStepsOpen(!stepsOpen)}
+              >
+                Steps
+              </button>
+            )}
           </p>
         </div>
         <div className="stop-slot">
-          {!words.ended && (
+          {!readOnly && !words.ended && (
             <button
               ref={props.stopButton}
               type="button"
@@ -91,8 +96,8 @@ export function StatusLine(props: {
         </div>
       </div>
       <Bar percent={percent} motion={words.ended ? 'done' : fresh && run.status === 'working' ? 'moving' : 'still'} />
-      {!words.ended && <Leaving run={run} />}
-      {!words.ended && elapsed > WAITING_SECONDS && <AskToNotify />}
+      {!readOnly && !words.ended && <Leaving run={run} />}
+      {!readOnly && !words.ended && elapsed > WAITING_SECONDS && <AskToNotify />}
       {stepsOpen && <Steps run={run} />}
     </div>
   )

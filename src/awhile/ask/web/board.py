@@ -191,6 +191,11 @@ class Board:
         self._changed = anyio.Event()
 
 
+def shown(run: Run, clocks: Clocks) -> dict[str, Any]:
+    """A run that is on no board, for the page."""
+    return _json(_Row(run, clocks, 0), clocks.at)
+
+
 def _briefly(run: dict[str, Any]) -> dict[str, Any]:
     """A finished question's SQL comes with the run itself; hundreds would swell each sync."""
     told_later = run["question"] is not None and run["ended_at"] is not None
@@ -216,4 +221,4 @@ def _json(row: _Row, now: float) -> dict[str, Any]:
     return {**asdict(row.run), "rev": row.rev, **clocks}
 
 
-__all__ = ["Board", "Clocks", "Run"]
+__all__ = ["Board", "Clocks", "Run", "shown"]

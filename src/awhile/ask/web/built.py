@@ -23,6 +23,7 @@ def page_routes() -> list[BaseRoute]:
         Route("/", _page, methods=["GET"]),
         Route("/sql", _page, methods=["GET"]),
         Route("/t/{run_id}", _page, methods=["GET"]),
+        Route("/s/{share_id}", _page, methods=["GET"]),
         Mount("/assets", _Assets(directory=STATIC / "assets", check_dir=False)),
         Route("/icon.svg", _icon, methods=["GET"]),
     ]

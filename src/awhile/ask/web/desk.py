@@ -12,6 +12,7 @@ from awhile.ask.web.board import Board
 from awhile.ask.web.files import Files
 from awhile.ask.web.follow import Follower
 from awhile.ask.web.presence import Presence
+from awhile.ask.web.sharing import Sharing
 from awhile.client import connect
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Desk:
         """What the page may ask of it, below ``/api``."""
         return [
             *Api(self.board, self.follower, self.presence).routes(),
+            *Sharing(self.follower).routes(),
             *self._files.routes(),
         ]
 

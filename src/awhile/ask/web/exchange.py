@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.responses import Response
+
+_BY_THE_SDK = re.compile(r"^Error executing tool \w+: ")
 
 LARGEST_BODY = 256 * 1024
 """A question or a statement larger than this is refused, in bytes."""
@@ -67,9 +70,14 @@ def in_http(error: Exception) -> tuple[int, str, str]:
         case Expired():
             return 404, "gone", str(error)
         case ToolFailed():
-            return 422, "tool_failed", str(error)
+            return 422, "tool_failed", said_by(error)
         case _:
             return 502, "server_error", str(error)
+
+
+def said_by(error: ToolFailed) -> str:
+    """What the tool itself said, without the SDK's words before it (`mcp` 2.3.0)."""
+    return _BY_THE_SDK.sub("", str(error))
 
 
 async def read_body(request: Request) -> dict[str, Any]:
@@ -151,6 +159,7 @@ __all__ = [
     "number_in",
     "object_in",
     "read_body",
+    "said_by",
     "text_in",
     "while_connected",
 ]

@@ -1,0 +1,109 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useEffect, useRef, useState } from 'react'
+
+import { ApiError, fetchShared } from '../api.ts'
+import { useAsk } from '../asking/ask.ts'
+import { dayAndTime } from '../clock.ts'
+import { wordsOf } from '../facts.ts'
+import { Link } from '../Link.tsx'
+import type { SeenRun, SharedDetail } from '../types.ts'
+import { announcement, forReader, titleOf } from '../words.ts'
+import { askedAsOwn } from './again.ts'
+import './run.css'
+import { RunBody } from './RunBody.tsx'
+import { StatusLine } from './StatusLine.tsx'
+
+const LOOK_AGAIN_MS = 1000
+
+/** A run that somebody shares: to be read, while it runs as well, and to be asked oneself. */
+export default function SharedView(props: { shareId: string; fresh: boolean }): ReactNode {
+  const { shareId, fresh } = props
+  const opened = useRef(false)
+  const { data, error, failureCount, dataUpdatedAt } = useQuery({
+    queryKey: ['shared', shareId],
+    queryFn: async () => {
+      const found = await fetchShared(shareId, opened.current)
+      opened.current = true
+      return found
+    },
+    staleTime: 0, // it may have been taken back since
+    refetchInterval: ({ state }) => (state.data?.run.ended_at === null ? LOOK_AGAIN_MS : false),
+  })
+  const refused = error instanceof ApiError && error.status >= 400 && error.status < 500
+  if (refused) return <Closed why={error.message} />
+  if (!data) return <p className="dim">{failureCount > 0 ? 'The server cannot be reached. Trying again…' : 'Opening…'}</p>
+  const run: SeenRun = { ...data.run, seenAt: dataUpdatedAt }
+  return (
+    <article className="run">
+      <Link to="/" className="back">
+        ← Your own questions
+      </Link>
+      <Heading run={run} detail={data} />
+      <StatusLine run={run} fresh={fresh && failureCount === 0} readOnly />
+      <RunBody run={run} detail={data} sql={run.sql} again={null} readOnly />
+      <Announcing run={run} />
+    </article>
+  )
+}
+
+function Heading(props: { run: SeenRun; detail: SharedDetail }): ReactNode {
+  const { run } = props
+  const { shared } = props.detail
+  const ask = useAsk()
+  const own = askedAsOwn(shared.asks, run)
+  return (
+    <>
+      <p className="notice">
+        {shared.shared_by ? `Shared by ${shared.shared_by}` : 'Shared with you'}, to be read and no more.
+        {shared.expires_at !== null && ` The link works until ${dayAndTime(shared.expires_at)}.`}
+      </p>
+      <div className="asked">
+        <h1 className={run.question === null && run.title === null ? 'sql-title' : undefined}>
+          {titleOf(run)}
+          {run.title !== null && run.question !== null && <span className="under-title">{run.question}</span>}
+        </h1>
+        {own !== null && (
+          <div className="acts">
+            <button type="button" disabled={ask.sending} onClick={() => void ask.send(own)}>
+              {'sql' in own ? 'Run this yourself' : 'Ask this yourself'}
+            </button>
+          </div>
+        )}
+        <p className="problem" role="alert">
+          {ask.problem}
+        </p>
+      </div>
+    </>
+  )
+}
+
+/** Says each change of state once to a screen reader; of one's own runs the page does so itself. */
+function Announcing(props: { run: SeenRun }): ReactNode {
+  const words = forReader(wordsOf(props.run, Date.now(), true))
+  const badge = useRef(words.badge)
+  const [said, setSaid] = useState('')
+  const news = announcement(titleOf(props.run), words)
+  useEffect(() => {
+    if (badge.current === words.badge) return
+    badge.current = words.badge
+    setSaid(news)
+  }, [words.badge, news])
+  return (
+    <p className="unseen" aria-live="polite">
+      {said}
+    </p>
+  )
+}
+
+function Closed(props: { why: string }): ReactNode {
+  return (
+    <section className="front">
+      <h1>Nothing to read here</h1>
+      <p>{props.why}</p>
+      <p>
+        <Link to="/">Your own questions</Link>
+      </p>
+    </section>
+  )
+}
