@@ -21,7 +21,7 @@ from awhile.cli.logs import AUDIT, set_up_audit
 from awhile.cli.overseen import look, overseen
 from awhile.cli.screen import say, visible
 from awhile.cli.settings import option, read_settings
-from awhile.errors import IllegalEvent, SettingsError, TaskNotFound
+from awhile.errors import IllegalEvent, SettingsError, StoreError, TaskNotFound
 from awhile.runtime.presence import tell_to_drain
 from awhile.runtime.worker import wall_clock_ms
 from awhile.tasks import StoppedHow
@@ -92,7 +92,10 @@ def stop(
                 await asked.stop(opened, ids)
                 more = () if task_id else await opened.unstopped(owner=owner, tool=tool)
                 ids = [one for one in more if one not in asked.seen]
-            await asked.wait(opened, wait_seconds)
+            try:
+                await asked.wait(opened, wait_seconds)
+            except StoreError as unreadable:
+                say(f"The stops are written. How they come out cannot be seen here: {unreadable}")
             return asked.tell()
 
     raise typer.Exit(anyio.run(run))

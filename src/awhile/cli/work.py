@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from awhile.cli.logs import keep_level, set_up_logs
-from awhile.cli.screen import say, stopped
+from awhile.cli.screen import say, stopped, visible
 from awhile.cli.settings import option, read_settings
 
 
@@ -38,9 +38,9 @@ def worker(
 ) -> None:
     """Run the tasks of a module's MCP server, which `awhile serve` keeps on the same store.
 
-    With --health-port, prints the URL before /healthz and /readyz as the first line of standard
-    output. SIGTERM lets what runs end first; Ctrl-C stops it and hands it back. A second signal
-    ends the process at once.
+    Its first line of standard output says that it is ready: with --health-port, it is the URL
+    before /healthz and /readyz. SIGTERM lets what runs end first; Ctrl-C stops it and hands it
+    back. A second signal ends the process at once.
     """
     from awhile.cli.deploy import deploy  # the SDK takes 0.7 s to load
     from awhile.cli.target import load
@@ -56,11 +56,11 @@ def worker(
 
     def ready(health: str | None) -> None:
         collector.settle()
-        if health is not None:
-            sys.stdout.write(f"{health}\n")
-            sys.stdout.flush()
+        works = f"Working on the tasks of {visible(server.title or server.name)}."
+        sys.stdout.write(f"{works if health is None else health}\n")
+        sys.stdout.flush()
         if sys.stdout.isatty():
-            say(f"Working on the tasks of {server.title or server.name}. Ctrl-C ends.", aside=True)
+            say("Ctrl-C ends." if health is None else f"{works} Ctrl-C ends.", aside=True)
 
     async def run() -> int:
         return await work(

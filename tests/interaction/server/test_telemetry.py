@@ -275,9 +275,11 @@ async def test_the_trace_goes_on_in_the_worker_of_another_process(
     async with serving(replica.mcp) as peer:
         task = await call(peer, "slow")
         command = [sys.executable, "-m", "awhile.cli.main", "worker", "elsewhere:mcp"]
-        worker = await anyio.open_process([*command, "--store", store], cwd=tmp_path, stdout=None)
+        worker = await anyio.open_process([*command, "--store", store], cwd=tmp_path)
         async with worker:
             try:
+                assert worker.stdout is not None
+                assert await worker.stdout.receive() == b"Working on the tasks of seen.\n"
                 ended = await patiently_ended(peer, task["taskId"])
                 assert ended["status"] == "completed"
             finally:
