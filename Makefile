@@ -53,6 +53,7 @@ conformance:             ## the official MCP suite: its tasks scenarios and all 
 
 bench:                   ## how fast all is, beside its peers (QUICK=1: two minutes, not ten; ENGINES=1: databases)
 	@scripts/set-up venv
+	@[ -z "$(ENGINES)" ] || { scripts/set-up postgres; scripts/set-up mariadb; }
 	@QUICK=$(QUICK) ENGINES=$(ENGINES) scripts/bench
 
 eval:                    ## translators against questions with known answers, into docs/questions.md

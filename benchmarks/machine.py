@@ -14,6 +14,7 @@ import apsw
 import psutil
 
 from benchmarks.redis import Redis
+from checks import mariadb
 from checks.fastmcp_server import PINS
 from checks.postgres import binaries
 
@@ -35,6 +36,8 @@ def facts(libraries: Sequence[str] = LIBRARIES) -> dict[str, str]:
     found = binaries()
     if found:
         said["PostgreSQL"] = _said(str(found / "postgres"), "--version")
+    if server := mariadb.program():
+        said["MariaDB"] = _said(server, "--version").partition("Ver ")[2].removesuffix(" for")
     return said
 
 

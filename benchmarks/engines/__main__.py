@@ -16,15 +16,28 @@ from awhile.ask.engines.contract import Engine, HowStopped
 from awhile.ask.engines.open import open_engine
 from benchmarks.command import add_arguments, tell
 from benchmarks.engines import running, stopping, telling
-from benchmarks.engines.subjects import Subject, on_duckdb, on_postgres, on_sqlite
+from benchmarks.engines.servers import on_mariadb, on_postgres
+from benchmarks.engines.subjects import Subject, on_csv, on_duckdb, on_parquet, on_sqlite
 from benchmarks.machine import facts
 from benchmarks.report import Layout
 from benchmarks.results import Results
+from checks import mariadb
 from checks.postgres import Cluster, binaries
 
-LIBRARIES = ("mcp", "uvicorn", "duckdb", "apsw", "psycopg", "pyarrow", "pgparse")
+LIBRARIES = (
+    "mcp", "uvicorn", "duckdb", "apsw", "psycopg", "sqlalchemy", "pymysql", "sqlglot", "pyarrow",
+    "pgparse",
+)  # fmt: skip
 MEASURES = {"running": running.ROWS, "telling": telling.ROWS, "stopping": stopping.ROWS}
-TITLES = {"duckdb": "DuckDB", "sqlite": "SQLite", "postgres": "PostgreSQL"}
+TITLES = {
+    "duckdb": "DuckDB",
+    "parquet": "Parquet",
+    "csv": "CSV",
+    "sqlite": "SQLite",
+    "postgres": "PostgreSQL",
+    "mariadb": "MariaDB",
+}
+FILES = {"duckdb": on_duckdb, "parquet": on_parquet, "csv": on_csv, "sqlite": on_sqlite}
 
 
 async def measure(
@@ -113,22 +126,23 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="awhile-bench-") as name:
         folder = Path(name)
         with ExitStack() as opened:
-            subjects: list[Subject] = []
-            if "duckdb" in given.engines:
-                subjects.append(on_duckdb(folder))
-            if "sqlite" in given.engines:
-                subjects.append(on_sqlite(folder))
+            subjects = [make(folder) for key, make in FILES.items() if key in given.engines]
             if "postgres" in given.engines and binaries() is None:
                 missing["postgres"] = "PostgreSQL is not installed"
             elif "postgres" in given.engines:
                 subjects.append(on_postgres(opened.enter_context(Cluster())))
+            if "mariadb" in given.engines and mariadb.program() is None:
+                missing["mariadb"] = "MariaDB is not installed"
+            elif "mariadb" in given.engines:
+                subjects.append(on_mariadb(opened.enter_context(mariadb.Server())))
             run = partial(measure, subjects, given.only, results, folder, quick=given.quick)
             anyio.run(run)
     machine["took"] = f"{time.monotonic() - began:.0f} s"
+    columns = {key: title for key, title in TITLES.items() if key in given.engines}
     layout = Layout(
         title="Engines: medians of interleaved rounds (least-most)",
-        columns={key: TITLES[key] for key in given.engines},
-        ours=given.engines,
+        columns=columns,
+        ours=list(columns),
         missing=missing,
     )
     tell(results, layout, machine, given)

@@ -1,4 +1,7 @@
-"""The databases that are asked: the same shop in each, and what means the same in its SQL."""
+"""The databases that are asked: the same shop in each, and what means the same in its SQL.
+
+Those that are files; `servers` has the others.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from typing import Any
 
 import apsw
 import duckdb
-import psycopg
 
-from checks.postgres import Cluster
+__all__ = [
+    "LONG", "ORDERS", "SMALL", "WIDE", "Subject", "on_csv", "on_duckdb", "on_parquet", "on_sqlite",
+]  # fmt: skip
 
 ORDERS = 1_500_000
 DUCKDB_ORDERS = 5 * ORDERS
@@ -46,35 +50,66 @@ FROM orders a JOIN orders b ON a.order_id = b.order_id GROUP BY 1 ORDER BY 2 DES
 NUMBERS = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < {})"
 
 
+DUCKDB_SHOP = """
+SELECT range AS order_id, (range * 7919 % 60013)::INTEGER AS customer_id,
+       ['Store', 'Website', 'Phone'][1 + range % 3] AS channel,
+       (range % 99991 / 7)::DECIMAL(10, 2) AS amount,
+       TIMESTAMP '2025-01-01' + to_seconds(range % 30_000_000) AS ordered_at
+FROM range({})
+"""
+DUCKDB_ENDLESS = {
+    "scan": "SELECT count(*) FROM range(100_000_000_000) WHERE hash(range) = 3",
+    "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount",
+    "aggregate": "SELECT hash(range) % 40_000_000, count(DISTINCT hash(range, 1)) "
+    "FROM range(4_000_000_000) GROUP BY 1",
+    "sort": "SELECT * FROM (SELECT range AS n, hash(range) AS h FROM range(300_000_000)) "
+    "ORDER BY h, n DESC",
+}
+
+
 def on_duckdb(folder: Path) -> Subject:
     """A DuckDB file."""
     path = folder / "shop.duckdb"
     with duckdb.connect(path) as connection:
-        connection.execute(
-            f"""
-            CREATE TABLE orders AS
-            SELECT range AS order_id, (range * 7919 % 60013)::INTEGER AS customer_id,
-                   ['Store', 'Website', 'Phone'][1 + range % 3] AS channel,
-                   (range % 99991 / 7)::DECIMAL(10, 2) AS amount,
-                   TIMESTAMP '2025-01-01' + to_seconds(range % 30_000_000) AS ordered_at
-            FROM range({DUCKDB_ORDERS})
-            """
-        )
+        connection.execute(f"CREATE TABLE orders AS {DUCKDB_SHOP.format(DUCKDB_ORDERS)}")
     opened = duckdb.connect(path, read_only=True)
+    return _by_duckdb("duckdb", "DuckDB", path, opened, DUCKDB_ENDLESS)
+
+
+def on_parquet(folder: Path) -> Subject:
+    """A Parquet file, as many rows as in DuckDB's own."""
+    return _data_file(folder / "parquet" / "orders.parquet", "Parquet", DUCKDB_ORDERS)
+
+
+def on_csv(folder: Path) -> Subject:
+    """A CSV file, which is read as a whole by each query."""
+    return _data_file(folder / "csv" / "orders.csv", "CSV", ORDERS)
+
+
+def _data_file(path: Path, title: str, orders: int) -> Subject:
+    path.parent.mkdir()
+    opened = duckdb.connect()
+    opened.execute(f"COPY ({DUCKDB_SHOP.format(orders)}) TO '{path}'")
+    opened.execute(f"CREATE VIEW orders AS FROM '{path}'")
+    # The others read nothing of the file, or not for long.
+    scan = "SELECT count(*) FROM orders, range(100_000) WHERE hash(order_id, range) = 3"
+    return _by_duckdb(title.lower(), title, path, opened, {**DUCKDB_ENDLESS, "scan": scan})
+
+
+def _by_duckdb(
+    key: str,
+    title: str,
+    path: Path,
+    opened: duckdb.DuckDBPyConnection,
+    endless: Mapping[str, str],
+) -> Subject:
     return Subject(
-        key="duckdb",
-        title="DuckDB",
+        key=key,
+        title=title,
         database=str(path),
         bare=lambda sql: opened.sql(sql).to_arrow_table(),
         queries={"small": SMALL, "wide": WIDE, "long": LONG},
-        endless={
-            "scan": "SELECT count(*) FROM range(100_000_000_000) WHERE hash(range) = 3",
-            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount",
-            "aggregate": "SELECT hash(range) % 40_000_000, count(DISTINCT hash(range, 1)) "
-            "FROM range(4_000_000_000) GROUP BY 1",
-            "sort": "SELECT * FROM (SELECT range AS n, hash(range) AS h FROM range(300_000_000)) "
-            "ORDER BY h, n DESC",
-        },
+        endless=endless,
         steady=LONG,
     )
 
@@ -114,42 +149,4 @@ def on_sqlite(folder: Path) -> Subject:
             "sort": f"{NUMBERS.format(10**9)} SELECT * FROM r ORDER BY n % 1009, n DESC",
         },
         steady=LONG,
-    )
-
-
-def on_postgres(cluster: Cluster) -> Subject:
-    """A database on a PostgreSQL server, asked through a weak role."""
-    with psycopg.connect(cluster.dsn(), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE shop")
-        connection.execute("CREATE ROLE reader LOGIN PASSWORD 'reads'")
-    with psycopg.connect(cluster.dsn("shop"), autocommit=True) as connection:
-        connection.execute(
-            f"""
-            CREATE TABLE orders AS
-            SELECT n AS order_id, (n * 7919 % 60013)::integer AS customer_id,
-                   (ARRAY['Store', 'Website', 'Phone'])[1 + n % 3] AS channel,
-                   (n % 99991 / 7.0)::numeric(10, 2) AS amount,
-                   timestamp '2025-01-01' + n * interval '1 second' AS ordered_at
-            FROM generate_series(0::bigint, {ORDERS - 1}) AS n
-            """.encode()
-        )
-        connection.execute("ALTER TABLE orders ADD PRIMARY KEY (order_id)")
-        connection.execute("GRANT SELECT ON orders TO reader")
-        connection.execute("ANALYZE orders")
-    url = f"postgresql://reader:reads@127.0.0.1:{cluster.port}/shop"
-    opened = psycopg.connect(url, autocommit=True)
-    return Subject(
-        key="postgres",
-        title="PostgreSQL",
-        database=url,
-        bare=lambda sql: opened.execute(sql.encode()).fetchall(),
-        queries={"small": SMALL, "wide": WIDE, "long": LONG},
-        endless={
-            "scan": "SELECT count(*) FROM generate_series(1, 2000000000) AS n WHERE n % 7 = 9",
-            "join": "SELECT count(*) FROM orders a JOIN orders b ON a.amount < b.amount",
-            "aggregate": "SELECT a.order_id % 1009, count(DISTINCT b.order_id) "
-            "FROM orders a, orders b GROUP BY 1",
-            "sort": "SELECT a.order_id FROM orders a, orders b ORDER BY a.amount * b.amount, 1",
-        },
-        steady="SELECT o.*, md5(o::text) FROM orders o",
     )
