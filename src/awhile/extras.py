@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import shlex
+from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,17 @@ def loaded(point: EntryPoint, what: str) -> Any:
             f"{what} is not completely installed: {error}; install what it needs: "
             f"{command_to_add(extra)}"
         ) from error
+
+
+KEYRING_SERVICE = "awhile"
+
+
+def in_keyring(name: str) -> str | None:
+    """The secret of that name in the person's keyring; None where there is none, or no keyring."""
+    with suppress(Exception):  # whatever a keyring's backend may raise, it gives no secret
+        keyring: Any = import_module("keyring")  # an optional package
+        return keyring.get_password(KEYRING_SERVICE, name)
+    return None
 
 
 def command_to_add(extra: str) -> str:
@@ -52,4 +65,4 @@ def command_to_add(extra: str) -> str:
     )
 
 
-__all__ = ["command_to_add", "loaded"]
+__all__ = ["KEYRING_SERVICE", "command_to_add", "in_keyring", "loaded"]

@@ -9,14 +9,12 @@ written anywhere.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from awhile.ask.translators.models.local import LocalModel, model_file
 from awhile.errors import SettingsError
-from awhile.extras import command_to_add
+from awhile.extras import KEYRING_SERVICE, command_to_add, in_keyring
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -28,8 +26,6 @@ COMPATIBLE = "compatible"
 
 GGUF = "gguf"
 """The provider of a model's file; its name is the path."""
-
-KEYRING_SERVICE = "awhile"
 
 _KEYS = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -158,7 +154,4 @@ def _key(provider: str) -> str | None:
     for variable in _KEYS.get(provider, usual):
         if key := os.environ.get(variable):
             return key
-    with suppress(Exception):  # whatever a keyring's backend may raise, it gives no key
-        keyring: Any = import_module("keyring")  # an optional package
-        return keyring.get_password(KEYRING_SERVICE, provider)
-    return None
+    return in_keyring(provider)
