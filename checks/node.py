@@ -51,6 +51,19 @@ def packages(folder: str = ".") -> Path:
     return home / "node_modules"
 
 
+def run(source: Path, arguments: list[str]) -> int:
+    """Install what is missing, then run a program that stands beside its pins; its exit code."""
+    home = packages(source.parent.name).parent
+    # A module finds its packages beside itself only; by its content, so that none is overwritten.
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
+    program = home / f"{source.stem}-{digest}{source.suffix}"
+    if not program.exists():
+        fresh = program.with_suffix(f".{os.getpid()}")
+        fresh.write_bytes(source.read_bytes())
+        fresh.rename(program)
+    return subprocess.run([BIN / "node", program, *arguments], env=environment()).returncode
+
+
 def environment() -> dict[str, str]:
     """This process's environment with the Node from PyPI first on the PATH."""
     return {**os.environ, "PATH": os.pathsep.join([str(BIN), os.environ.get("PATH", "")])}

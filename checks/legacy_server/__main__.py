@@ -6,29 +6,10 @@ has and how long each takes.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
 import sys
 from pathlib import Path
 
-from checks.node import BIN, environment, packages
-
-HERE = Path(__file__).parent
-
-
-def main() -> int:
-    """Install what is missing, then become the server."""
-    home = packages(HERE.name).parent
-    source = (HERE / "server.mjs").read_bytes()
-    # A module finds its packages beside itself only; by its content, so that none is overwritten.
-    program = home / f"server-{hashlib.sha256(source).hexdigest()[:12]}.mjs"
-    if not program.exists():
-        fresh = program.with_suffix(f".{os.getpid()}")
-        fresh.write_bytes(source)
-        fresh.rename(program)
-    return subprocess.run([BIN / "node", program, *sys.argv[1:]], env=environment()).returncode
-
+from checks.node import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(Path(__file__).parent / "server.mjs", sys.argv[1:]))

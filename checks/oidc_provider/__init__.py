@@ -1,0 +1,1 @@
+"""A certified OpenID Connect provider (`oidc-provider`), with whoever one says one is."""
