@@ -1,4 +1,7 @@
-"""An issuer of tokens with keys of its own, to make what a real one never would."""
+"""An issuer of tokens with keys of its own, to make what a real one never would.
+
+The real one is in the browser tests (`checks.oidc_provider`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import parse_qs
 
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
@@ -28,17 +32,23 @@ class Issuing:
         self.calls_itself: str | None = None
         self.asked: list[str] = []
         self.key = _key("first")
+        self.more: dict[str, Any] = {}
+        """What it says of itself beside the rest; None leaves something out."""
+        self.forms: list[dict[str, str]] = []
+        """What was posted to it."""
+        self.replies: list[dict[str, Any]] = []
+        """What it answers to that, in order; ``error`` makes it a refusal."""
 
     def rotate(self, name: str) -> None:
         """Sign with another key from now on; the one before is withdrawn."""
         self.key = _key(name)
 
-    def token(self, audience: str | list[str], *, subject: str = "ada", **changed: Any) -> str:
+    def token(self, audience: str | list[str], **changed: Any) -> str:
         """A token like a real one, but for what is changed; None leaves a claim out."""
         now = int(time.time())
         claims = {
             "iss": self.url,
-            "sub": subject,
+            "sub": "ada",
             "aud": audience,
             "client_id": "app",
             "iat": now,
@@ -53,23 +63,48 @@ class Issuing:
         head: dict[str, Any] = {"alg": "ES256", "typ": "at+jwt", "kid": by.kid, **header}
         return jwt.encode(head, claims, by)
 
+    def routes(self) -> list[Route]:
+        """What it is asked by."""
+        documents = ("/keys", "/.well-known/openid-configuration")
+        forms = ("/token", "/revoke")
+        return [
+            *(Route(path, self._document) for path in documents),
+            *(Route(path, self._take, methods=["POST"]) for path in forms),
+        ]
+
     async def _document(self, request: Request) -> Response:
         self.asked.append(request.url.path)
         if not self.answers:
             return Response(status_code=502)
         if request.url.path == "/keys":
             return JSONResponse(KeySet([self.key]).as_dict())
-        named = self.calls_itself or self.url
-        return JSONResponse({"issuer": named, "jwks_uri": f"{self.url}/keys"})
+        said = {
+            "issuer": self.calls_itself or self.url,
+            "jwks_uri": f"{self.url}/keys",
+            "authorization_endpoint": f"{self.url}/authorize",
+            "token_endpoint": f"{self.url}/token",
+            "revocation_endpoint": f"{self.url}/revoke",
+            "end_session_endpoint": f"{self.url}/end",
+            "code_challenge_methods_supported": ["S256"],
+            "authorization_response_iss_parameter_supported": True,
+            **self.more,
+        }
+        return JSONResponse({name: one for name, one in said.items() if one is not None})
+
+    async def _take(self, request: Request) -> Response:
+        form = parse_qs((await request.body()).decode())
+        self.forms.append({"at": request.url.path, **{name: one[0] for name, one in form.items()}})
+        if not self.answers:
+            return Response(status_code=502)
+        reply = self.replies.pop(0) if self.replies else {}
+        return JSONResponse(reply, 400 if "error" in reply else 200)
 
 
 @asynccontextmanager
 async def issuing() -> AsyncGenerator[Issuing]:
     """An issuer on this machine, for as long as the block."""
     issuer = Issuing()
-    handler = issuer._document  # pyright: ignore[reportPrivateUsage]
-    paths = ("/keys", "/.well-known/openid-configuration")
-    app = Starlette(routes=[Route(path, handler) for path in paths])
+    app = Starlette(routes=issuer.routes())
     async with serving_app(app, "") as peer:
         issuer.url = peer.url
         yield issuer

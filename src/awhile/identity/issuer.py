@@ -179,7 +179,8 @@ class Issuer:
                     answer = await client.get(address, headers={"accept": "application/json"})
             if 400 <= answer.status_code < 500:
                 return None
-            answer.raise_for_status()
+            if not answer.is_success:
+                raise httpx2.TransportError(f"HTTP {answer.status_code}")
             found: Any = answer.json()
         except (httpx2.HTTPError, TimeoutError, ValueError) as broken:
             self._failed_at = self._clock()

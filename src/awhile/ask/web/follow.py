@@ -151,6 +151,14 @@ class Follower:
         """
         return structured(await self._server.call(tool, dict(arguments)))
 
+    async def stop_what_was_left(self) -> None:
+        """Ask those to stop that are to stop when their person leaves; what fails is let be."""
+        for run in self._board.runs():
+            if run.stop_when_left and run.live and run.cancel_asked_at is None:
+                log.info("Nobody looks any more: stopping run %r, as was asked for.", run.id)
+                with suppress(RemoteError, TimeoutError), anyio.fail_after(START_SECONDS):
+                    await self.ask_to_stop(run.id)
+
     async def _list_soon(self) -> None:
         """List at once, so that the page sees in the reply what it has done."""
         self._look.set()
@@ -168,19 +176,15 @@ class Follower:
             for watch in self._watches.values():
                 watch.cancel()
             async with anyio.create_task_group() as while_away:
-                while_away.start_soon(self._stop_what_was_left)
+                while_away.start_soon(self._go_on_stopping)
                 await self._presence.arrived()
                 while_away.cancel_scope.cancel()
             self._away = False
             self._list_whole()  # those that run are watched again
 
-    async def _stop_what_was_left(self) -> None:
+    async def _go_on_stopping(self) -> None:
         while True:
-            for run in self._board.runs():
-                if run.stop_when_left and run.live and run.cancel_asked_at is None:
-                    log.info("Nobody looks any more: stopping run %r, as was asked for.", run.id)
-                    with suppress(RemoteError, TimeoutError), anyio.fail_after(START_SECONDS):
-                        await self.ask_to_stop(run.id)
+            await self.stop_what_was_left()
             await anyio.sleep(LEFT_AGAIN_SECONDS)
 
     async def _list_for_ever(self) -> None:

@@ -1,0 +1,1 @@
+"""The page for several people: who they are, and that each sees what is theirs alone."""

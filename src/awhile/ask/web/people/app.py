@@ -1,0 +1,171 @@
+"""The page of several people, as one ASGI application."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import anyio
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.routing import Mount
+
+from awhile.ask.web.built import page_routes
+from awhile.ask.web.desk import Desk
+from awhile.ask.web.exchange import Refused
+from awhile.ask.web.people.entrance import Address, Entrance
+from awhile.ask.web.people.people import People
+from awhile.ask.web.people.provider import Provider
+from awhile.ask.web.people.sealing import Seal
+from awhile.ask.web.people.sessions import Sessions
+from awhile.ask.web.people.signing_in import SigningIn
+from awhile.ask.web.serving import serve
+from awhile.identity.issuer import Issuer
+from awhile.identity.urls import checked_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+    from pathlib import Path
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from awhile.ask.web.people.sessions import Session
+
+EVENTS = "/events"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeoplesPage:
+    """How the page of several people is set up.
+
+    Attributes:
+        mcp_url: the MCP server; it need not be up.
+        page_url: where people open the page: an origin, https unless it is on this machine.
+        issuer: the OpenID Connect provider where they sign in.
+        client_id: as what the page is registered there.
+        client_secret: None for a client without one.
+        resource: what access tokens are for: the server's public URL, or its audience.
+        scopes: what is asked for, beside ``openid``.
+        folder: where it is kept who is signed in.
+        keys: secrets that this is sealed by (`Seal`).
+        session_seconds: how long after signing in one has to do so again.
+    """
+
+    mcp_url: str
+    page_url: str
+    issuer: str
+    client_id: str
+    client_secret: str | None = field(repr=False)
+    resource: str
+    scopes: tuple[str, ...]
+    folder: Path
+    keys: tuple[str, ...] = field(repr=False)
+    session_seconds: float
+
+
+def create_peoples_app(setup: PeoplesPage) -> Starlette:
+    """The page for whoever signs in at the provider; each sees what is theirs alone.
+
+    Raises:
+        SettingsError: an address cannot be used.
+    """
+    checked_url("server_url", setup.mcp_url)
+    address = Address(setup.page_url)
+    provider = Provider(
+        Issuer(setup.issuer),
+        client_id=setup.client_id,
+        client_secret=setup.client_secret,
+        page_url=address.origin,
+        resource=setup.resource,
+        scopes=setup.scopes,
+    )
+    sessions = Sessions(setup.folder, setup.keys, provider, lasts_seconds=setup.session_seconds)
+    people = People(sessions, lambda auth: Desk(setup.mcp_url, auth))
+    seal = Seal("sign-in", setup.keys)
+    signing_in = SigningIn(address, provider, sessions, people, seal, setup.mcp_url)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(people.run)
+            yield
+            tasks.cancel_scope.cancel()
+
+    return Starlette(
+        routes=[
+            *signing_in.routes(),
+            Mount("/api", app=_desks_of(people)),
+            *page_routes(),
+        ],
+        middleware=[Middleware(Entrance, address=address, sessions=sessions)],
+        lifespan=lifespan,
+    )
+
+
+def _desks_of(people: People) -> ASGIApp:
+    """Each request is answered by the desk of whoever sends it."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        session: Session = scope["state"]["session"]
+        try:
+            seat = await people.seat_of(session)
+        except Refused as no:
+            error = {"code": no.code, "message": str(no)}
+            return await JSONResponse({"error": error}, no.status)(scope, receive, send)
+        with seat.used():
+            if scope["path"].endswith(EVENTS):
+                return await _until_signed_out(seat.app, session, scope, receive, send)
+            return await seat.app(scope, receive, send)
+
+    return answer
+
+
+async def _until_signed_out(
+    app: ASGIApp, session: Session, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """A stream that ends with the session it was opened in."""
+    begun = False
+
+    async def passed(message: Message) -> None:
+        nonlocal begun
+        begun = True
+        await send(message)
+
+    async with anyio.create_task_group() as tasks:
+
+        async def end() -> None:
+            await session.ended.wait()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(end)
+        await app(scope, receive, passed)
+        tasks.cancel_scope.cancel()
+    if session.over and begun:
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def serve_peoples_page(
+    setup: PeoplesPage,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    on_ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the page until cancelled, or until SIGINT or SIGTERM.
+
+    Args:
+        setup: what is served.
+        host: the address to listen on.
+        port: the port; 0 takes a free one.
+        on_ready: called with the page's URL, once it can be opened.
+
+    Raises:
+        SettingsError: an address cannot be used, or the port is taken.
+    """
+    app = create_peoples_app(setup)
+    await serve(app, host=host, port=port, url=setup.page_url, on_ready=on_ready)
+
+
+__all__ = ["PeoplesPage", "create_peoples_app", "serve_peoples_page"]

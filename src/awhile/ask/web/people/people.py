@@ -1,0 +1,209 @@
+"""A desk for each person who is here, and none for anybody else."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+import anyio
+import httpx2
+from starlette.routing import Router
+
+from awhile.ask.web.desk import Desk
+from awhile.ask.web.exchange import Refused
+from awhile.ask.web.people.provider import SignedOut
+from awhile.errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator
+
+    from anyio.abc import TaskGroup, TaskStatus
+    from starlette.types import ASGIApp
+
+    from awhile.ask.web.people.sessions import Session, Sessions
+
+log = logging.getLogger(__name__)
+
+MOST_PEOPLE = 500
+"""How many desks there may be at once; each lists its person's runs once a second."""
+
+IDLE_SECONDS = 120.0
+"""How long after the last browser has gone a desk is kept: whoever comes back finds all at once."""
+
+STOP_SECONDS = 3.0
+"""How long a sign-out waits for the server to take that runs are to stop."""
+
+LOOK_SECONDS = 1.0
+"""How often it is looked who has left, and which sessions have ended."""
+
+
+class NoToken(httpx2.ConnectError):
+    """Nothing shows the server who asks, so nothing was sent."""
+
+
+class OwnToken(httpx2.Auth):
+    """Shows the MCP server the token of one person, from whichever of their sessions has one."""
+
+    def __init__(self, sessions: Sessions, person: tuple[str, str]) -> None:
+        self._sessions = sessions
+        self._person = person
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """With the token; once more with a newer one, if that is refused."""
+        token = await self._token()
+        request.headers["authorization"] = f"Bearer {token}"
+        answer = yield request
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            newer = await self._token(refused=token)
+            if newer != token:
+                request.headers["authorization"] = f"Bearer {newer}"
+                yield request
+
+    async def _token(self, *, refused: str | None = None) -> str:
+        away: Unreachable | None = None
+        for session in self._sessions.of_person(self._person):
+            try:
+                return await session.access_token(refused=refused)
+            except SignedOut:
+                continue
+            except Unreachable as why:
+                away = why
+        raise NoToken("signed out" if away is None else str(away))
+
+
+class Seat:
+    """A person's desk, and who is using it."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.app: ASGIApp = Router(desk.routes())
+        self.scope = anyio.CancelScope()
+        self.ready = anyio.Event()
+        self.gone = anyio.Event()
+        self._uses = 0
+        self._used_at = anyio.current_time()
+
+    @contextmanager
+    def used(self) -> Generator[None]:
+        """Somebody uses it for as long as the block."""
+        self._uses += 1
+        try:
+            yield
+        finally:
+            self._uses -= 1
+            self._used_at = anyio.current_time()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether somebody waits for an answer of it, or follows it."""
+        return self._uses > 0
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long nobody has used it, nor waits for anything to be done when they are gone."""
+        waits = any(run.stop_when_left and run.live for run in self.desk.board.runs())
+        if self._uses or waits:
+            return 0.0
+        return anyio.current_time() - self._used_at
+
+
+class People:
+    """Who is here. `run` it for as long as the page is served."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        make_desk: Callable[[httpx2.Auth], Desk],
+        *,
+        most: int = MOST_PEOPLE,
+        idle_seconds: float = IDLE_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        self._sessions = sessions
+        self._make_desk = make_desk
+        self._most = most
+        self._idle_seconds = idle_seconds
+        self._look_seconds = look_seconds
+        self._seats: dict[tuple[str, str], Seat] = {}
+        self._tasks: TaskGroup
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Keep the desks until cancelled. Whoever was here just before a restart still is."""
+        await self._sessions.load()
+        async with anyio.create_task_group() as self._tasks:
+            since = self._sessions.clock() - self._idle_seconds
+            for session in self._sessions.all():
+                if session.seen_at > since:
+                    await self.seat_of(session)
+            task_status.started()
+            while True:
+                await anyio.sleep(self._look_seconds)
+                for session in await self._sessions.sweep():
+                    self._tasks.start_soon(self.sign_out, session)
+                for person, seat in list(self._seats.items()):
+                    nobodys = not seat.in_use and not self._sessions.of_person(person)
+                    if nobodys or seat.idle_seconds > self._idle_seconds:
+                        seat.scope.cancel()
+
+    async def seat_of(self, session: Session) -> Seat:
+        """The desk of whoever is signed in there, made where there is none.
+
+        Raises:
+            Refused: there are too many people here.
+        """
+        person = session.person.key
+        seat = self._seats.get(person)
+        if seat is None or seat.scope.cancel_called:
+            if seat is not None:
+                await seat.gone.wait()
+                return await self.seat_of(session)
+            await self._make_room()
+            seat = self._seats.get(person)
+        if seat is None:
+            seat = Seat(self._make_desk(OwnToken(self._sessions, person)))
+            self._seats[person] = seat
+            self._tasks.start_soon(self._hold, person, seat)
+        await seat.ready.wait()
+        return seat
+
+    async def sign_out(self, session: Session) -> None:
+        """End a session, also at the provider; the person's last one is their leaving."""
+        seat = self._seats.get(session.person.key)
+        if seat is not None and self._sessions.of_person(session.person.key) == [session]:
+            with anyio.move_on_after(STOP_SECONDS):
+                await seat.desk.follower.stop_what_was_left()
+        await self._sessions.end(session)
+        await self._sessions.provider.revoke(session.tokens)
+
+    def __len__(self) -> int:
+        return len(self._seats)
+
+    async def _make_room(self) -> None:
+        if len(self._seats) < self._most:
+            return
+        longest = max(self._seats.values(), key=lambda seat: seat.idle_seconds)
+        if longest.idle_seconds == 0:
+            raise Refused(503, "full", "Too many people are here at the moment; try again later.")
+        longest.scope.cancel()
+        await longest.gone.wait()
+
+    async def _hold(self, person: tuple[str, str], seat: Seat) -> None:
+        try:
+            with seat.scope:
+                async with seat.desk.at_work():
+                    seat.ready.set()
+                    await anyio.sleep_forever()
+        except Exception:
+            # One person's connection broke: the others' go on, and theirs is made anew.
+            log.exception("A person's connection to the server broke.")
+        finally:
+            self._seats.pop(person, None)
+            seat.ready.set()
+            seat.gone.set()
+
+
+__all__ = ["IDLE_SECONDS", "MOST_PEOPLE", "OwnToken", "People", "Seat"]

@@ -1,0 +1,220 @@
+"""The ways in and out: to the provider and back, and what the browser holds meanwhile."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import math
+import time
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import httpx2
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from awhile.ask.web.exchange import answered, read_body
+from awhile.ask.web.guard import cookie_in
+from awhile.ask.web.people.entrance import SIGN_IN, SIGNED_IN, SIGNED_OUT, Address, place_in
+from awhile.ask.web.people.notices import notice, style
+from awhile.ask.web.people.provider import Begun, SignInFailed
+from awhile.errors import AwhileError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from awhile.ask.web.people.people import People
+    from awhile.ask.web.people.provider import Provider
+    from awhile.ask.web.people.sealing import Seal
+    from awhile.ask.web.people.sessions import Session, Sessions
+
+log = logging.getLogger(__name__)
+
+PENDING_SECONDS = 600
+"""How long somebody may take to sign in."""
+
+CHECK_SECONDS = 5.0
+"""How long the server may take to say whether it takes a token."""
+
+
+class SigningIn:
+    """The handlers.
+
+    Args:
+        address: where the page is.
+        provider: where people sign in.
+        sessions: where it is kept that they have.
+        people: their desks.
+        seal: seals what a browser holds while it is at the provider.
+        mcp_url: the server that tokens are for.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        provider: Provider,
+        sessions: Sessions,
+        people: People,
+        seal: Seal,
+        mcp_url: str,
+    ) -> None:
+        self._address = address
+        self._provider = provider
+        self._sessions = sessions
+        self._people = people
+        self._seal = seal
+        self._mcp_url = mcp_url
+
+    def routes(self) -> list[Route]:
+        """Every route, with its handler."""
+        return [
+            Route(SIGN_IN, self.sign_in, methods=["GET"]),
+            Route(SIGNED_IN, self.signed_in, methods=["GET"]),
+            Route(SIGNED_OUT, self.signed_out, methods=["GET"]),
+            Route("/notice.css", style, methods=["GET"]),
+            Route("/api/session", answered(self.session), methods=["GET"]),
+            Route("/api/sign-out", self.sign_out, methods=["POST"]),
+        ]
+
+    async def sign_in(self, request: Request) -> Response:
+        """Send the browser to the provider; ``to`` is where in the page it comes back to."""
+        to = place_in(request.query_params.get("to", "/")) or "/"
+        if _session(request) is not None:
+            return RedirectResponse(to, 303)
+        try:
+            url, begun = await self._provider.begin()
+        except AwhileError as why:
+            return _failed(why, to)
+        reply = RedirectResponse(url, 303, {"cache-control": "no-store"})
+        pending = {"begun": begun.as_json(), "to": to, "until": time.time() + PENDING_SECONDS}
+        self._give(reply, self._address.pending, self._seal.sealed(pending), PENDING_SECONDS)
+        return reply
+
+    async def signed_in(self, request: Request) -> Response:
+        """Take the browser back from the provider. It has to be the one that was sent there."""
+        held = cookie_in(request.headers.get("cookie", ""), self._address.pending)
+        pending = self._seal.opened(held) if held else None
+        state = request.query_params.get("state", "")
+        if pending is None or pending["until"] < time.time() or not _same(pending, state):
+            return notice(
+                "Not signed in",
+                "This sign-in was not begun in this browser, took too long, or has been completed "
+                "already.",
+                link="Sign in",
+                status=400,
+            )
+        to = str(pending["to"])
+        try:
+            person, tokens = await self._provider.finish(
+                Begun(**pending["begun"]), dict(request.query_params)
+            )
+            await self._check(tokens.access)
+        except AwhileError as why:
+            reply = _failed(why, to)
+        else:
+            # Who was signed in here before is so no more: a session is never handed on.
+            before = _session(request)
+            if before is not None:
+                await self._people.sign_out(before)
+            session = await self._sessions.begin(person, tokens)
+            log.info("%r has signed in.", person.subject)
+            reply = RedirectResponse(to, 303, {"cache-control": "no-store"})
+            lasts = math.ceil(self._sessions.lasts_seconds)
+            self._give(reply, self._address.cookie, session, lasts)
+        self._take(reply, self._address.pending)
+        return reply
+
+    async def signed_out(self, _: Request) -> Response:
+        """What is shown after signing out."""
+        return notice("You are signed out", "Your runs go on, and wait for you.")
+
+    async def session(self, request: Request) -> dict[str, Any]:
+        """Who is signed in here."""
+        session = _session(request)
+        assert session is not None  # the entrance lets nobody else in
+        return {
+            "signed_in": True,
+            "person": {"id": session.person.digest, "name": session.person.name},
+        }
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session; where the browser is to go then, to be signed out there as well."""
+
+        async def ended(request: Request) -> dict[str, Any]:
+            await read_body(request)
+            session = _session(request)
+            assert session is not None
+            await self._people.sign_out(session)
+            log.info("%r has signed out.", session.person.subject)
+            return {"go": await self._provider.sign_out_url() or SIGNED_OUT}
+
+        reply = await answered(ended)(request)
+        if reply.status_code == HTTPStatus.OK:
+            self._take(reply, self._address.cookie)
+            reply.headers["clear-site-data"] = '"cache"'
+        return reply
+
+    async def _check(self, token: str) -> None:
+        """Whether the server takes it: it is found out now, and not when everything fails."""
+        try:
+            async with (
+                httpx2.AsyncClient(timeout=CHECK_SECONDS) as client,
+                client.stream(
+                    "GET", self._mcp_url, headers={"authorization": f"Bearer {token}"}
+                ) as answer,
+            ):
+                status, why = answer.status_code, answer.headers.get("www-authenticate")
+        except httpx2.HTTPError:
+            return  # it is away; the page says so, and waits for it
+        if status in {401, 403}:
+            log.error(
+                "The MCP server does not take what the provider issues (HTTP %d, %s). Its log "
+                "says why; most often --token-audience or --token-scopes differ.",
+                status,
+                why,
+            )
+            raise SignInFailed(
+                "You were signed in, but the server does not accept it. Tell whoever runs it."
+            )
+
+    def _give(self, reply: Response, name: str, value: str, seconds: int) -> None:
+        reply.set_cookie(
+            name,
+            value,
+            max_age=seconds,
+            path="/",
+            secure=self._address.secure,
+            httponly=True,
+            samesite="lax",
+        )
+
+    def _take(self, reply: Response, name: str) -> None:
+        reply.delete_cookie(
+            name, path="/", secure=self._address.secure, httponly=True, samesite="lax"
+        )
+
+
+def _failed(why: AwhileError, to: str) -> Response:
+    known = isinstance(why, SignInFailed)
+    if not known:
+        log.error("Nobody can sign in: %s", why)
+    return notice(
+        "Not signed in",
+        str(why) if known else "The sign-in service cannot be reached at the moment.",
+        to=f"{SIGN_IN}?to={quote(to, safe='')}",
+        link="Try again",
+        status=403 if known else 503,
+    )
+
+
+def _same(pending: dict[str, Any], state: str) -> bool:
+    return hmac.compare_digest(str(pending["begun"]["state"]).encode(), state.encode())
+
+
+def _session(request: Request) -> Session | None:
+    return request.state.session
+
+
+__all__ = ["SigningIn"]

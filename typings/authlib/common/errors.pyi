@@ -1,0 +1,2 @@
+class AuthlibBaseError(Exception):
+    error: str | None
