@@ -43,6 +43,17 @@ async def test_somebody_has_left_only_after_nobody_was_here_for_a_while() -> Non
         await presence.left()
 
 
+async def test_who_closes_one_of_two_browsers_has_not_left() -> None:
+    presence = Presence(left_seconds=0.05)
+    async with aclosing(presence.while_open(endless())) as one:
+        await anext(one)
+        async with aclosing(presence.while_open(endless())) as other:
+            await anext(other)
+        with anyio.move_on_after(0.2) as waited:
+            await presence.left()
+        assert waited.cancelled_caught
+
+
 async def test_only_the_run_that_is_to_stop_is_stopped_when_everybody_has_left(store: str) -> None:
     presence = Presence(left_seconds=0.1)
     go = anyio.Event()

@@ -6,7 +6,7 @@ import { adopt } from '../live.ts'
 import type { SeenRun } from '../types.ts'
 import { duration } from '../words.ts'
 
-/** What becomes of a run when every page of it is closed: a choice for each run. */
+/** What becomes of a run when the last tab of the last browser is closed: a choice for each run. */
 export function Leaving(props: { run: SeenRun }): ReactNode {
   const { run } = props
   const [problem, setProblem] = useState<string | null>(null)
@@ -27,7 +27,7 @@ export function Leaving(props: { run: SeenRun }): ReactNode {
           onChange={(event) => void choose(event.target.value === 'stop')}
         >
           <option value="keep">{keptInWords(run.unobserved_seconds)}</option>
-          <option value="stop">stop</option>
+          <option value="stop">stop, once no tab is open</option>
         </select>
       </label>
       {problem && <span className="problem"> {problem}</span>}
