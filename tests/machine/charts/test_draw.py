@@ -111,6 +111,16 @@ def test_one_number_is_shown_with_all_its_digits(stored: Path) -> None:
     assert chart.text == "total: 12345678901234575809.1234"
 
 
+def test_rows_without_amounts_are_counted_by_what_they_share(stored: Path) -> None:
+    chart = drawn(
+        stored,
+        "SELECT range AS order_id, 'name ' || range AS name, "
+        "if(range % 3 = 0, 'Store', 'Website') AS channel FROM range(30)",
+    )
+    assert (chart.choice.kind, chart.title) == ("bar", "number of rows by channel")
+    assert sorted(chart.points) == [("Store", "10", None), ("Website", "20", None)]
+
+
 @pytest.mark.parametrize(
     "sql",
     [

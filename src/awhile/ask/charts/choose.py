@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from awhile.ask.results.roles import LOOKED_AT
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -87,10 +89,17 @@ def _kind(columns: Sequence[Looked], row_count: int, question: str | None) -> Ki
     if "line" in possible and "time" in has and "measure" in has:
         return "line"
     if "measure" not in has:
-        return None
+        # Rows without amounts can be counted by what they share.
+        shares = any(_shared(column, row_count) for column in _of(columns, "category"))
+        return "bar" if "bar" in possible and shares else None
     if "bar" in possible and has & {"category", "order", "time"}:
         return "bar"
     return next((kind for kind in ("scatter", "bar") if kind in possible), None)
+
+
+def _shared(column: Looked, row_count: int) -> bool:
+    """Whether a value of the column stands in two rows at the least, on average."""
+    return column.distinct * 2 <= min(row_count, LOOKED_AT)
 
 
 def _completed(kind: Kind, columns: Sequence[Looked], row_count: int) -> Choice | None:
@@ -111,6 +120,8 @@ def _completed(kind: Kind, columns: Sequence[Looked], row_count: int) -> Choice 
     along = [*times, *_of(columns, "order")] if kind == "line" else [*places, *times]
     if not along and kind == "bar":
         along = _of(columns, "id")
+    if y is None:  # rows are counted: first by what they share
+        along.sort(key=lambda column: not _shared(column, row_count))
     if not along or (kind == "line" and row_count < 2):
         return None
     x = along[0]

@@ -150,7 +150,10 @@ def draw(source: Source, *, question: str | None = None, wanted: Wanted | None =
 def _why_not(stored: Stored) -> str:
     if stored.row_count == 0:
         return "There are no rows to be drawn."
-    return "There is nothing to be drawn: no column has amounts along something."
+    return (
+        "There is no chart of this: no column has amounts, and none has values that several rows "
+        "share, so that they could be counted."
+    )
 
 
 def _axis(column: Looked, choice: Choice) -> Axis:
