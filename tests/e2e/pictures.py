@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -25,6 +26,7 @@ from tests.e2e.walk import (
     TOGETHER,
     ask,
     connection,
+    make_link,
     run_sql,
     state,
     stop,
@@ -150,6 +152,24 @@ def asked(page: Page) -> None:
     expect(card).to_contain_text("at least 2 characters")
 
 
+def sharing(page: Page) -> None:
+    ask(page, "number of customers by country")
+    expect(page.get_by_role("gridcell").first).to_be_visible()
+    make_link(page)
+
+
+def shared(page: Page, ada: str) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    other = browser.new_page()
+    other.goto(ada)
+    sharing(other)
+    link = other.get_by_label("The link", exact=True).input_value()
+    other.close()
+    page.goto(page.url.rstrip("/") + link[link.index("/s/") :])
+    expect(page.get_by_role("gridcell").first).to_be_visible()
+
+
 STATES: dict[str, Callable[[Page], None]] = {
     "front": front,
     "editor": editor,
@@ -180,7 +200,14 @@ def started(*command: str) -> Generator[str]:
             process.send_signal(signal.SIGINT)
 
 
-def picture(browser: Browser, address: str, scheme: str, size: dict[str, int], of: str) -> bytes:
+def picture(
+    browser: Browser,
+    address: str,
+    arrive: Callable[[Page], None],
+    *,
+    scheme: str,
+    size: dict[str, int],
+) -> bytes:
     """One state in one look."""
     context = browser.new_context(
         viewport={"width": size["width"], "height": size["height"]},
@@ -191,10 +218,10 @@ def picture(browser: Browser, address: str, scheme: str, size: dict[str, int], o
     page = context.new_page()
     page.goto(address.partition("/?")[0])
     expect(connection(page)).to_have_text("Live")
-    (asked if of == "asked" else STATES[of])(page)
+    arrive(page)
     page.wait_for_timeout(300)
     taken = page.screenshot()
-    while page.get_by_role("button", name="Stop", exact=True).count() and of == "running":
+    while page.get_by_role("button", name="Stop", exact=True).count() and arrive is running:
         stop(page)
         expect(state(page)).to_have_text("Stopped", timeout=20_000)
     context.close()
@@ -217,7 +244,6 @@ def sheet(browser: Browser, pictures: list[bytes]) -> bytes:
 
 def main(wanted: list[str]) -> None:
     """Takes those that are named, or all."""
-    names = wanted or [*STATES, "asked"]
     (IMAGES / "page").mkdir(exist_ok=True)
     with ExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -233,11 +259,21 @@ def main(wanted: list[str]) -> None:
         asking = stack.enter_context(
             started("tests.machine.web.questions", store, "0", secrets.token_urlsafe())
         )
+        shop = data / "shop"
+        shop.mkdir()
+        ada, eve = stack.enter_context(started("tests.e2e.two_people", str(shop))).split()
+        elsewhere: dict[str, tuple[str, Callable[[Page], None]]] = {
+            "asked": (asking, asked),
+            "sharing": (ada, sharing),
+            "shared": (eve, partial(shared, ada=ada)),
+        }
         playwright = stack.enter_context(sync_playwright())
         browser = launched(playwright)
-        for name in names:
-            address = asking if name == "asked" else app
-            taken = [picture(browser, address, scheme, size, name) for scheme, size in LOOKS]
+        for name in wanted or [*STATES, *elsewhere]:
+            address, arrive = elsewhere[name] if name in elsewhere else (app, STATES[name])
+            taken = [
+                picture(browser, address, arrive, scheme=one, size=size) for one, size in LOOKS
+            ]
             (IMAGES / "page" / f"{name}.png").write_bytes(sheet(browser, taken))
             if name in LARGE:
                 (IMAGES / f"{name}.png").write_bytes(taken[0])

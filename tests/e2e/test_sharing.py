@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.test_comfort import fits, violations
-from tests.e2e.walk import NEVER_ENDING, connection, run_sql, state, stop
+from tests.e2e.walk import NEVER_ENDING, connection, make_link, run_sql, state, stop
 
 MARKUP = "<img src=x onerror=alert(1)>"
 ROWS = f"SELECT range AS n, '<b>' || range AS \"{MARKUP}\" FROM range(500)"
@@ -34,8 +34,8 @@ class Person:
 
 
 @pytest.fixture(scope="module")
-def start_urls(tmp_path_factory: pytest.TempPathFactory) -> Generator[dict[str, str]]:
-    """Where each of them begins, by their tokens."""
+def start_urls(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[str]]:
+    """Where Ada begins, and Eve."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.e2e.two_people", str(tmp_path_factory.mktemp("shop"))],
         cwd=Path(__file__).parents[2],
@@ -43,26 +43,26 @@ def start_urls(tmp_path_factory: pytest.TempPathFactory) -> Generator[dict[str, 
         text=True,
     ) as process:
         assert process.stdout is not None
-        yield dict(process.stdout.readline().split() for _ in range(2))
+        yield process.stdout.readline().split()
         process.send_signal(signal.SIGINT)
 
 
 @pytest.fixture
-def people(browser: Browser, start_urls: dict[str, str]) -> Generator[tuple[Person, Person]]:
+def people(browser: Browser, start_urls: list[str]) -> Generator[tuple[Person, Person]]:
     """Ada, and Eve on a phone. A script error, or a dialog that data opened, fails the test."""
     wrong: list[str] = []
     found: list[Person] = []
-    for token, size in (("ada-at-home", (1280, 800)), ("eve", (390, 844))):
+    for start_url, size in zip(start_urls, ((1280, 800), (390, 844)), strict=True):
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             bypass_csp=True,  # axe injects a script, which the page's own policy rightly refuses
             permissions=["clipboard-read", "clipboard-write"],
         )
-        context.request.get(start_urls[token])
+        context.request.get(start_url)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        at = start_urls[token].partition("/?")[0]
+        at = start_url.partition("/?")[0]
         page.goto(at)
         expect(connection(page)).to_have_text("Live")
         found.append(Person(page, at))
@@ -75,15 +75,11 @@ def people(browser: Browser, start_urls: dict[str, str]) -> Generator[tuple[Pers
 
 
 def shared(page: Page) -> str:
-    """Make a link to the run that is shown; it is copied."""
-    page.get_by_role("button", name="More").click()
-    page.get_by_role("button", name="Share").click()
-    expect(page.get_by_role("dialog")).to_contain_text(
-        "Anyone who can sign in here and has the link can read this run"
-    )
-    page.get_by_role("button", name="Make a link").click()
-    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("Copied.")
-    link = page.get_by_label("The link", exact=True).input_value()
+    """A link to the run that is shown, which is copied."""
+    link = make_link(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Anyone who can sign in here and has the link can read this run")
+    expect(dialog.get_by_role("status")).to_contain_text("Copied.")
     assert page.evaluate("() => navigator.clipboard.readText()") == link
     return link
 
@@ -104,6 +100,7 @@ def test_a_run_is_read_by_whoever_has_its_link_until_that_is_taken_back(
     eve.follow(link)
     reader = eve.page
     expect(reader.get_by_role("heading", level=1)).to_have_text(f"All of {MARKUP}")
+    expect(reader.get_by_role("main")).to_contain_text("Shared by Ada Lovelace (ada@example.org)")
     expect(reader.get_by_role("columnheader", name=MARKUP)).to_be_visible()
     expect(reader.get_by_role("gridcell", name="<b>0", exact=True)).to_be_visible()
     for act in ("More", "Stop", "Edit SQL", "Run again", "Steps", "What changed"):

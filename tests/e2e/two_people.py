@@ -1,11 +1,11 @@
 """A program for the browser tests of sharing: one server, and a page for each of two people who
-are told apart by their tokens. Says the token and the start URL of each."""
+are told apart by their tokens. Says the start URLs in one line: Ada's, and Eve's."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 import duckdb
 import httpx2
+from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -31,7 +32,19 @@ from awhile.ask.web.serving import serve
 from awhile.server.http import serve_http
 from tests.interaction.server.test_owners import ISSUER, SERVER_URL, Verifier
 
+TOKENS = ("ada-at-home", "eve")
 KEY = "a-key-that-nobody-guesses"
+
+
+class Named(Verifier):
+    """Its tokens say what to call a person."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        known = await super().verify_token(token)
+        if known is not None and known.claims is not None and known.subject is not None:
+            mail = f"{known.subject}@example.org"
+            known.claims |= {"name": f"{known.subject.title()} Lovelace", "email": mail}
+        return known
 
 
 class Bearer(httpx2.Auth):
@@ -45,7 +58,7 @@ class Bearer(httpx2.Auth):
         yield request
 
 
-async def page(mcp_url: str, token: str) -> None:
+async def page(mcp_url: str, token: str, on_ready: Callable[[str], None]) -> None:
     """The page of whoever has that token, on this computer."""
     desk = Desk(mcp_url, Bearer(token))
 
@@ -60,15 +73,17 @@ async def page(mcp_url: str, token: str) -> None:
         lifespan=lifespan,
     )
     url = f"http://127.0.0.1:{{port}}/?token={KEY}"
-    say = partial(print, token, flush=True)
-    await serve(app, host="127.0.0.1", port=0, url=url, on_ready=say)
+    await serve(app, host="127.0.0.1", port=0, url=url, on_ready=on_ready)
 
 
 async def main(folder: Path) -> None:
     """Serve until told to stop."""
     database = folder / "shop.duckdb"
     with duckdb.connect(str(database)) as made:
-        made.execute("CREATE TABLE customers AS SELECT range AS customer_id FROM range(7)")
+        made.execute(
+            "CREATE TABLE customers AS SELECT range AS customer_id, "
+            "['Iceland', 'Norway', 'Spain'][1 + range % 7 % 3] AS country FROM range(70)"
+        )
     mcp = build_server(
         tasks=Tasks(f"sqlite:///{folder / 'tasks.db'}"),
         engine=DuckDBEngine(database, spill_folder=folder),
@@ -77,7 +92,8 @@ async def main(folder: Path) -> None:
         budget=Budget(),
         database_name="the shop",
         today=lambda: date(2026, 11, 28),
-        token_verifier=Verifier(),
+        log_level="WARNING",
+        token_verifier=Named(),
         auth=AuthSettings.model_validate(
             {
                 "issuer_url": ISSUER,
@@ -89,12 +105,20 @@ async def main(folder: Path) -> None:
     async with anyio.create_task_group() as all_three:
 
         def ready(mcp_url: str) -> None:
-            for token in ("ada-at-home", "eve"):
-                all_three.start_soon(page, mcp_url, token)
+            at: dict[str, str] = {}
+
+            def say(who: str, url: str) -> None:
+                at[who] = url
+                if len(at) == len(TOKENS):
+                    print(*(at[one] for one in TOKENS), flush=True)  # noqa: T201
+
+            for who in TOKENS:
+                all_three.start_soon(page, mcp_url, who, partial(say, who))
 
         await serve_http(mcp, on_ready=ready)
         all_three.cancel_scope.cancel()
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]))
+    with suppress(KeyboardInterrupt):
+        anyio.run(main, Path(sys.argv[1]))

@@ -75,3 +75,11 @@ def percent(page: Page) -> int:
 def stop(page: Page) -> None:
     """Press Stop."""
     page.get_by_role("button", name="Stop", exact=True).click()
+
+
+def make_link(page: Page) -> str:
+    """Share the run that is shown; the link."""
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Make a link").click()
+    return page.get_by_label("The link", exact=True).input_value()

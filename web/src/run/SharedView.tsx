@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useEffect, useRef, useState } from 'react'
 
+import type { Asked } from '../api.ts'
 import { ApiError, fetchShared } from '../api.ts'
 import { useAsk } from '../asking/ask.ts'
 import { dayAndTime } from '../clock.ts'
 import { wordsOf } from '../facts.ts'
 import { Link } from '../Link.tsx'
-import type { SeenRun, SharedDetail } from '../types.ts'
+import type { SeenRun, Shared } from '../types.ts'
 import { announcement, forReader, titleOf } from '../words.ts'
 import { askedAsOwn } from './again.ts'
 import './run.css'
@@ -34,28 +35,27 @@ export default function SharedView(props: { shareId: string; fresh: boolean }): 
   if (refused) return <Closed why={error.message} />
   if (!data) return <p className="dim">{failureCount > 0 ? 'The server cannot be reached. Trying again…' : 'Opening…'}</p>
   const run: SeenRun = { ...data.run, seenAt: dataUpdatedAt }
+  const own = askedAsOwn(data.shared.asks, run)
   return (
     <article className="run">
       <Link to="/" className="back">
         ← Your own questions
       </Link>
-      <Heading run={run} detail={data} />
+      <Heading run={run} shared={data.shared} own={own} />
       <StatusLine run={run} fresh={fresh && failureCount === 0} readOnly />
-      <RunBody run={run} detail={data} sql={run.sql} again={null} readOnly />
+      <RunBody run={run} detail={data} sql={run.sql} again={own} readOnly />
       <Announcing run={run} />
     </article>
   )
 }
 
-function Heading(props: { run: SeenRun; detail: SharedDetail }): ReactNode {
-  const { run } = props
-  const { shared } = props.detail
+function Heading(props: { run: SeenRun; shared: Shared; own: Asked | null }): ReactNode {
+  const { run, shared, own } = props
   const ask = useAsk()
-  const own = askedAsOwn(shared.asks, run)
   return (
     <>
       <p className="notice">
-        {shared.shared_by ? `Shared by ${shared.shared_by}` : 'Shared with you'}, to be read and no more.
+        {shared.shared_by ? `Shared by ${shared.shared_by}` : 'Shared with you'}. You can read it, and nothing more.
         {shared.expires_at !== null && ` The link works until ${dayAndTime(shared.expires_at)}.`}
       </p>
       <div className="asked">
