@@ -103,7 +103,7 @@ async def test_a_cookie_that_was_changed_or_signed_by_others_opens_nothing(
 
 
 async def test_a_visitor_is_sent_to_sign_in_and_comes_back_to_where_they_went(door: Door) -> None:
-    for place in ("/", "/sql", "/t/0123abc", "/t/0123abc?sort=1&desc=1"):
+    for place in ("/", "/sql", "/t/0123abc", "/t/0123abc?sort=1&desc=1", f"/s/{64 * 'f'}"):
         reply = await door.send(path=place)
         assert reply.status_code == 303
         there = urlsplit(reply.headers["location"])

@@ -34,7 +34,7 @@ SIGN_IN, SIGNED_IN, SIGNED_OUT = "/sign-in", "/signed-in", "/signed-out"
 _OPEN = frozenset({SIGN_IN, SIGNED_IN, SIGNED_OUT, "/icon.svg", "/notice.css"})
 """What anybody may see: how to sign in. What the page is made of holds nothing of anybody's."""
 
-_PLACES = re.compile(r"/(?:sql|t/[A-Za-z0-9_-]{1,64})?(?:\?[!-~]{0,4000})?")
+_PLACES = re.compile(r"/(?:sql|[st]/[A-Za-z0-9_-]{1,64})?(?:\?[!-~]{0,4000})?")
 """Where in the page one may return to."""
 
 SIGNED_OUT_WORDS = "You are signed out. Sign in again."
