@@ -27,6 +27,7 @@ from awhile.ask.engines.contract import Budget
 from awhile.ask.mcp_server.build import build_server
 from awhile.ask.mcp_server.reading import NOT_SHARED
 from awhile.ask.results import Results
+from awhile.ask.results.storage import open_storage
 from awhile.ask.translators.builtin import BuiltInTranslator
 from awhile.ask.web.board import Clocks, Run
 from awhile.ask.web.desk import Desk
@@ -381,17 +382,25 @@ async def test_shares_are_every_replicas_and_outlive_a_restart(
     assert not [name for name in names if name.endswith((".share", ".opened"))]
 
 
-async def test_what_is_kept_of_a_share_does_not_open_it(tmp_path: Path) -> None:
-    shares = Shares(Results.in_folder(tmp_path).storage)
+@pytest.mark.parametrize("kind", ["file", "memory"])
+async def test_what_is_kept_of_a_share_does_not_open_it(kind: str, tmp_path: Path) -> None:
+    where = tmp_path.as_uri() if kind == "file" else f"memory://{secrets.token_hex(8)}"
+    storage = open_storage(where, tmp_path / "drafts")
+    shares = Shares(storage)
     run_id = secrets.token_hex(16)
     share, share_id = shares.make(run_id, owner="ada", by=None, now_ms=0, expires_at_ms=None)
     secret = share_id.removeprefix(run_id)
     assert len(secret) * 4 >= 128
     shares.count(share)
-    async for path in anyio.Path(tmp_path).iterdir():
-        assert secret not in path.name + await path.read_text()
+    kept = storage.read(storage.names(""))
+    assert len(kept) == 2
+    assert secret not in str(kept)
     assert shares.find(share.key, now_ms=0) is None
     assert shares.find(share_id, now_ms=0) == share
+    Shares(storage).count(share)
+    assert shares.opened(run_id) == {share.key: 2}
+    shares.revoke(run_id)
+    assert storage.names("") == []
 
 
 async def test_sharing_and_reading_by_a_share_are_written_down_without_what_would_open_it(

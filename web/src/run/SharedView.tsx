@@ -31,8 +31,9 @@ export default function SharedView(props: { shareId: string; fresh: boolean }): 
     staleTime: 0, // it may have been taken back since
     refetchInterval: ({ state }) => (state.data?.run.ended_at === null ? LOOK_AGAIN_MS : false),
   })
-  const refused = error instanceof ApiError && error.status >= 400 && error.status < 500
-  if (refused) return <Closed why={error.message} />
+  // Only the server says that a link opens nothing; whoever was signed out may still open it.
+  const closed = error instanceof ApiError && error.status === 404
+  if (closed || (error && !data)) return <Closed closed={closed} why={error.message} />
   if (!data) return <p className="dim">{failureCount > 0 ? 'The server cannot be reached. Trying again…' : 'Opening…'}</p>
   const run: SeenRun = { ...data.run, seenAt: dataUpdatedAt }
   const own = askedAsOwn(data.shared.asks, run)
@@ -96,10 +97,10 @@ function Announcing(props: { run: SeenRun }): ReactNode {
   )
 }
 
-function Closed(props: { why: string }): ReactNode {
+function Closed(props: { closed: boolean; why: string }): ReactNode {
   return (
     <section className="front">
-      <h1>Nothing to read here</h1>
+      <h1>{props.closed ? 'Nothing to read here' : 'This cannot be shown'}</h1>
       <p>{props.why}</p>
       <p>
         <Link to="/">Your own questions</Link>
