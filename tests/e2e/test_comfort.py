@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.e2e.conftest import App
 from tests.e2e.walk import NEVER_ENDING, ask, connection, run_sql, state, stop, write_sql
@@ -15,25 +15,30 @@ from tests.e2e.walk import NEVER_ENDING, ask, connection, run_sql, state, stop, 
 AXE: Any = import_module("axe_playwright_python.sync_playwright").Axe()
 """Untyped, so typed here as what it is to us."""
 
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 800}
 
 
-@pytest.fixture(params=["light", "dark"])
-def scheme(request: pytest.FixtureRequest) -> Literal["light", "dark"]:
-    return request.param
+LOOKS = [
+    pytest.param("light", DESK, id="light-desk"),
+    pytest.param("dark", PHONE, id="dark-phone"),
+    pytest.param("dark", DESK, id="dark-desk", marks=pytest.mark.long),
+    pytest.param("light", PHONE, id="light-phone", marks=pytest.mark.long),
+]
+"""Every colour and every width in each run; the other pairs of them in `make e2e`."""
 
 
-@pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
+@pytest.fixture
 def view(
-    request: pytest.FixtureRequest, app: App, browser: Browser, scheme: Literal["light", "dark"]
+    scheme: Literal["light", "dark"], size: ViewportSize, app: App, browser: Browser
 ) -> Generator[Page]:
     # axe injects a script, which the page's own policy rightly refuses.
     context = browser.new_context(
-        viewport=request.param, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
+        viewport=size, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
     )
     context.request.get(app.start_url)
     page = context.new_page()
+    page.clock.install()
     page.goto(app.url)
     expect(connection(page)).to_have_text("Live")
     yield page
@@ -52,6 +57,7 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth"))
 
 
+@pytest.mark.parametrize(("scheme", "size"), LOOKS)
 def test_every_state_is_clean_by_axe_and_fits_its_screen(view: Page) -> None:
     def look(what: str) -> None:
         assert violations(view) == [], what
@@ -96,6 +102,31 @@ def test_every_state_is_clean_by_axe_and_fits_its_screen(view: Page) -> None:
     ask(view, "How happy are our customers with the weather?")
     expect(state(view)).to_have_text("Not answered")
     look("a refusal")
+    ask(view, "which customers bought most?")
+    expect(state(view)).to_have_text("Needs your answer")
+    look("a question of the work")
+    view.get_by_role("button", name="by units sold").click()
+    expect(state(view)).to_have_text("Finished")
+    expect(view.get_by_role("list", name="Your answers")).to_be_visible()
+    view.get_by_role("button", name="Export").click()
+    look("an answer as it was given, and the forms that rows leave in")
+    run_sql(view, "SELECT epoch_ms(now()) AS moved")
+    expect(state(view)).to_have_text("Finished")
+    before = view.url
+    view.get_by_role("button", name="Run again").click()
+    expect(view).not_to_have_url(before)
+    view.get_by_role("button", name="What changed").click()
+    expect(view.locator(".changes table")).to_be_visible()
+    look("what has changed")
+    view.get_by_role("button", name="More").click()
+    view.get_by_role("button", name="Delete").click()
+    look("whether to delete it")
+    view.goto(f"{view.url.partition('/t/')[0]}/t/{'f' * 32}")
+    expect(view.get_by_role("heading", name="No such run")).to_be_visible()
+    look("a run that is not there")
+    view.clock.fast_forward(13_000)
+    expect(connection(view)).to_contain_text("No connection")
+    look("no connection")
 
 
 def test_a_screen_reader_hears_each_change_of_state_once(page: Page) -> None:
