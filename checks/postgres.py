@@ -25,12 +25,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 import psutil
+import psycopg
 
 from checks.thrown_away import PATIENCE_SECONDS, OwnFolder, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Self
+
+
+STANDBY = "standby"
 
 
 def binaries() -> Path | None:
@@ -58,8 +62,11 @@ class Cluster:
 
     user = "awhile"
 
-    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
-        """Create it (``initdb``), not yet started.
+    def __init__(
+        self, settings: Mapping[str, str] | None = None, *, standby_of: Cluster | None = None
+    ) -> None:
+        """Create it, not yet started: new (``initdb``), or as the standby of a running one
+        (``pg_basebackup``), which then confirms no commit that its standby does not have.
 
         Raises `RuntimeError` where PostgreSQL is not installed or refuses.
         """
@@ -70,11 +77,28 @@ class Cluster:
                 "/usr/lib/postgresql. `scripts/set-up postgres` installs them."
             )
         self._binaries = found
-        self.password = secrets.token_urlsafe(12)
+        self.password = standby_of.password if standby_of else secrets.token_urlsafe(12)
         self.port = free_port()
         self._own = OwnFolder("awhile-pg-", signal.SIGQUIT)
         self.folder = self._own.path
         self._process: subprocess.Popen[bytes] | None = None
+        if standby_of is None:
+            self._init()
+        else:
+            self._copy(standby_of)
+        given = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": str(self.folder),
+            "max_connections": "200",
+            "shared_buffers": "64MB",
+            "jit": "off",
+            **(settings or {}),
+        }
+        with (self.folder / "data" / "postgresql.conf").open("a") as config:
+            config.writelines(f"{name} = '{value}'\n" for name, value in given.items())
+
+    def _init(self) -> None:
         secret = self.folder / "password"
         secret.write_text(self.password)
         self._own.give(secret)
@@ -88,17 +112,29 @@ class Cluster:
             "--locale=C",
             f"--pgdata={self.folder / 'data'}",
         )
-        given = {
-            "listen_addresses": "127.0.0.1",
-            "port": str(self.port),
-            "unix_socket_directories": str(self.folder),
-            "max_connections": "200",
-            "shared_buffers": "64MB",
-            "jit": "off",
-            **(settings or {}),
-        }
-        with (self.folder / "data" / "postgresql.conf").open("a") as config:
-            config.writelines(f"{name} = '{value}'\n" for name, value in given.items())
+
+    def _copy(self, primary: Cluster) -> None:
+        self._run(
+            "pg_basebackup",
+            f"--dbname=host={primary.folder} port={primary.port} user={self.user} "
+            f"application_name={STANDBY}",
+            "--checkpoint=fast",
+            "--write-recovery-conf",
+            f"--pgdata={self.folder / 'data'}",
+        )
+        primary.run_sql(
+            f"ALTER SYSTEM SET synchronous_standby_names = '{STANDBY}'", "SELECT pg_reload_conf()"
+        )
+
+    def promote(self) -> None:
+        """Have a standby take the place of its primary, which is gone; returns when it has."""
+        self.run_sql(f"SELECT pg_promote(true, {PATIENCE_SECONDS:.0f})")
+
+    def run_sql(self, *statements: str) -> None:
+        """Run statements as the superuser, each in a transaction of its own."""
+        with psycopg.connect(self.dsn(), autocommit=True) as on:
+            for one in statements:
+                on.execute(one.encode())
 
     def start(self) -> Self:
         """Start it, or start it again, and return when it takes connections."""

@@ -79,6 +79,44 @@ async def test_ended_sessions_are_replaced_and_what_was_missed_is_read(postgres_
         assert await wait_for(watch, [one.task_id]) == {one.task_id}
 
 
+async def test_when_a_standby_takes_over_what_was_confirmed_is_there_and_watches_go_on(
+    own_cluster: Cluster,
+) -> None:
+    """Ours: the server is killed for good, and its synchronous standby promoted. Calls in between
+    wait; a watch reports what was done after, and what another process did."""
+    with Cluster(standby_of=own_cluster) as standby:
+        hosts = f"127.0.0.1:{own_cluster.port},127.0.0.1:{standby.port}"
+        url = own_cluster.url(target_session_attrs="read-write")
+        url = url.replace(f"127.0.0.1:{own_cluster.port}", hosts)
+        confirmed: set[str] = set()
+        failed_over = anyio.Event()
+
+        async def create(on: PostgresStore) -> None:
+            last = False
+            while not last:
+                last = failed_over.is_set()
+                confirmed.add((await on.create(task())).task_id)
+
+        async with (
+            PostgresStore.from_url(url) as store,
+            PostgresStore.from_url(url) as second,
+            store.watch() as watch,
+        ):
+            with anyio.fail_after(3 * PATIENCE_SECONDS):
+                running = (await store.create(task(worker="w"))).task_id
+                async with anyio.create_task_group() as callers:
+                    for each in (store, store, second):
+                        callers.start_soon(create, each)
+                    await wait_for(watch, [running])
+                    await anyio.to_thread.run_sync(own_cluster.kill)
+                    await anyio.to_thread.run_sync(standby.promote)
+                    failed_over.set()
+                done = await second.append(running, ev.Completed(generation=1, result={}), AT)
+                await wait_for(watch, {running, *confirmed})
+                assert await store.get(running) == done
+                assert len(await store.find(owner="ada", limit=10_000)) == len(confirmed) + 1
+
+
 async def test_a_killed_server_that_comes_back_has_lost_nothing_confirmed(
     own_cluster: Cluster, caplog: pytest.LogCaptureFixture
 ) -> None:
