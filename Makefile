@@ -36,8 +36,9 @@ fleet:                   ## two replicas and two workers on one store, to try wh
 faults:                  ## kill, freeze, fill, lock and cut: also what takes too long for every run
 	@scripts/set-up venv
 	@scripts/set-up postgres
+	@scripts/set-up mariadb
 	@$(PYTEST) $(SIDE_BY_SIDE) -m "long or not long" tests/faults && \
-		$(PYTEST) $(SIDE_BY_SIDE) -m long tests/contract/engines
+		$(PYTEST) $(SIDE_BY_SIDE) -m long tests/contract/engines tests/interaction/ask
 
 SECONDS := 120
 STORES := sqlite postgres

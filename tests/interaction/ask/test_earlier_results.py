@@ -65,6 +65,7 @@ async def test_what_is_no_result_or_no_longer_one_is_said_to_be_so(quick: App) -
     """Ours."""
     nothing = await refused(quick, "SELECT * FROM result_1")
     assert "you have no results yet" in nothing["message"]
+    assert (await refused(quick, "SELECT * FROM result_1, orders")) == nothing
     first = await quick.call("run_sql", sql="SELECT 1 AS n")
     await quick.call("run_sql", sql="SELECT 2 AS n")
     unknown = await refused(quick, "SELECT * FROM result_7")

@@ -97,13 +97,12 @@ class Earlier:
             own = {name: number for name, number in own.items() if schema.table(name) is None}
         if not own:
             return None
-        others = sorted(tables - own.keys())
-        if others:
-            following = await anyio.to_thread.run_sync(self.names.highest, owner)
-            raise QueryRefused(sorted(own)[0], _mixed(others, result_name(following + 1)))
         run_ids = {
             name: await self._run_of(owner, name, number) for name, number in sorted(own.items())
         }
+        if others := sorted(tables - own.keys()):
+            following = await anyio.to_thread.run_sync(self.names.highest, owner)
+            raise QueryRefused(sorted(own)[0], _mixed(others, result_name(following + 1)))
         files = {name: await self._file_of(name, one) for name, one in run_ids.items()}
         cut = await anyio.to_thread.run_sync(_cut, files)
         return Over(run_ids, files, cut)

@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from awhile.ask.answer.earlier import is_result_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from awhile.ask.engines.errors import QueryError
     from awhile.ask.schema import Schema, Table
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["hints"]
 
 _MOST_NAMES = 3
+_FEW_NAMES = 12
+"""So many are named all, where none is near."""
 _ALIKE = 0.5
 """How alike a name has to be to be worth a mention (`difflib`'s measure)."""
 _RESULT = (
@@ -88,12 +90,18 @@ def _known(named: exp.Table, schema: Schema) -> Table | None:
     return schema.table(qualified) or schema.table(named.name)
 
 
+def _are(names: Collection[str]) -> str:
+    return f"{'is' if len(names) == 1 else 'are'} {', '.join(names)}"
+
+
 def _near(what: str, name: str, names: Iterable[str]) -> str:
     by_folded = {one.casefold(): one for one in names}
     wanted = name.casefold()
     near = difflib.get_close_matches(wanted, by_folded, n=_MOST_NAMES, cutoff=_ALIKE)
     # `orders` is near `order_lines` to a person, and a long way off to a measure of letters.
     near += [one for one in by_folded if one not in near and (one in wanted or wanted in one)]
+    if not near and 0 < len(by_folded) <= _FEW_NAMES:
+        return f"{what}; there {_are(by_folded.values())}."
     if not near:
         return f"{what}; describe_database lists what there is."
     return f"{what}; near it: {', '.join(by_folded[one] for one in near[:_MOST_NAMES])}."

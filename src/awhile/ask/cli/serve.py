@@ -213,7 +213,8 @@ async def _opened(
         why, _, statements = str(error).partition("\n\n")
         for line in statements.splitlines():  # SQL that makes a fit role, to be copied
             err().print(Text(visible(line)), soft_wrap=True, highlight=False)
-        raise SettingsError(f"The database cannot be asked: {why}.") from error
+        end = "" if why.endswith("?") else "."
+        raise SettingsError(f"The database cannot be asked: {why}{end}") from error
     finally:
         timer.cancel()
     return engine
