@@ -13,6 +13,7 @@ import { grouped } from './inbox/sorting.ts'
 import { Link } from './Link.tsx'
 import { useLive } from './live.ts'
 import { go, pathOf, runIn, shareIn, usePath } from './path.ts'
+import { PersonMenu, SignInAgain } from './PersonMenu.tsx'
 import { RunView } from './run/RunView.tsx'
 import { connection } from './words.ts'
 
@@ -62,7 +63,14 @@ export function App(): ReactNode {
         </button>
         <p className={`connection tone-${link.tone}`} role="status">
           {link.word}
+          {live.stream === 'signed-out' && (
+            <>
+              {' · '}
+              <SignInAgain />
+            </>
+          )}
         </p>
+        {live.stream !== 'signed-out' && <PersonMenu />}
       </header>
       <Inbox current={runId} fresh={link.current} search={search} />
       <main>

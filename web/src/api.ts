@@ -21,7 +21,7 @@ async function request<T>(path: string, init?: RequestInit): Promise<T> {
   try {
     reply = await fetch(path, { ...init, credentials: 'same-origin' })
   } catch {
-    throw new ApiError(0, 'no_connection', 'The page has no connection to awhile on this computer.')
+    throw new ApiError(0, 'no_connection', 'The page has no connection to awhile.')
   }
   const body = (await reply.json().catch(() => null)) as { error?: { code: string; message: string } } | null
   if (!reply.ok) {
@@ -185,4 +185,9 @@ export async function fetchCell(
 /** What changed since an earlier run of the same question. */
 export function fetchChanges(id: string, earlier: string, signal: AbortSignal): Promise<Changes> {
   return post(`/api/runs/${encodeURIComponent(id)}/changes`, { earlier }, signal)
+}
+
+/** Signs out; where the browser goes to be signed out at the provider as well. */
+export function signOut(): Promise<{ go: string }> {
+  return post('/api/sign-out', {})
 }

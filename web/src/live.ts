@@ -6,6 +6,7 @@
 
 import { useSyncExternalStore } from 'react'
 
+import { askSession, meet } from './session.ts'
 import type { Run, SeenRun, Server, Sync } from './types.ts'
 import type { Stream } from './words.ts'
 
@@ -25,6 +26,8 @@ type Told =
   | { kind: 'stream'; stream: Stream }
   | { kind: 'who' }
   | { kind: 'state'; state: Live }
+  /** The person has signed out, or another one has signed in: nothing of the one before stays. */
+  | { kind: 'leave'; to: string | null }
 
 const RETRY_MS = 700
 
@@ -74,7 +77,7 @@ export function isLeading(): boolean {
   return leading
 }
 
-function hear(told: Told, channel: BroadcastChannel): void {
+function hear(told: Told): void {
   switch (told.kind) {
     case 'sync':
       return set(apply(live, told.sync, told.at))
@@ -85,50 +88,64 @@ function hear(told: Told, channel: BroadcastChannel): void {
     case 'who':
       if (leading) channel.postMessage({ kind: 'state', state: live } satisfies Told)
       return
+    case 'leave':
+      return told.to === null ? location.reload() : location.replace(told.to)
     case 'state':
       if (live.epoch !== told.state.epoch || live.rev <= told.state.rev) set(told.state)
   }
 }
 
+let channel: BroadcastChannel
+
+function tell(told: Told): void {
+  channel.postMessage(told)
+  hear(told)
+}
+
+/** Takes every other tab of this browser away from what it shows. */
+export function leave(to: string): void {
+  channel.postMessage({ kind: 'leave', to } satisfies Told)
+}
+
 /** Joins the tabs of this browser; leads them when nobody else does. Called once. */
 export function goLive(): void {
-  const channel = new BroadcastChannel('awhile')
-  const tell = (told: Told): void => {
-    channel.postMessage(told)
-    hear(told, channel)
-  }
-  channel.onmessage = (event: MessageEvent<Told>) => hear(event.data, channel)
+  channel = new BroadcastChannel('awhile')
+  channel.onmessage = (event: MessageEvent<Told>) => hear(event.data)
   channel.postMessage({ kind: 'who' } satisfies Told)
+  void askSession().then((found) => found.state === 'here' && meet(found.person))
   // Held until the tab goes away, on purpose: the promise never settles.
   void navigator.locks.request('awhile', () => {
     leading = true
-    listen(tell)
+    listen()
     return new Promise<never>(() => {})
   })
 }
 
-function listen(tell: (told: Told) => void): void {
+function listen(): void {
   const after = live.epoch === null ? '' : `?after=${encodeURIComponent(`${live.epoch}:${live.rev}`)}`
   const source = new EventSource(`/api/events${after}`)
   let again = false
-  const retry = (): void => {
-    if (again) return
-    again = true
-    source.close()
-    setTimeout(() => listen(tell), RETRY_MS)
-  }
   source.onmessage = (event: MessageEvent<string>) => {
     tell({ kind: 'sync', sync: JSON.parse(event.data) as Sync, at: Date.now() })
   }
   source.addEventListener('beat', () => tell({ kind: 'beat', at: Date.now() }))
   source.onerror = () => {
-    // The browser does not say why. A plain request tells "not signed in" from "not there".
-    void fetch('/api/session')
-      .then((reply) => (reply.status === 401 ? 'locked' : 'broken'), () => 'broken' as const)
-      .then((stream) => {
-        tell({ kind: 'stream', stream })
-        retry()
-      })
+    if (again) return
+    again = true
+    source.close()
+    void recover()
+  }
+}
+
+/** Says why there is no stream, and opens another once there may be one. */
+async function recover(): Promise<void> {
+  for (;;) {
+    const found = await askSession()
+    const here = found.state === 'here'
+    if (here && !meet(found.person)) return tell({ kind: 'leave', to: null })
+    tell({ kind: 'stream', stream: here ? 'broken' : found.state })
+    await new Promise((resume) => setTimeout(resume, RETRY_MS))
+    if (here || found.state === 'broken') return listen()
   }
 }
 

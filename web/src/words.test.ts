@@ -104,6 +104,7 @@ const CONNECTIONS: [Parameters<typeof connection>, string][] = [
   [['broken', null, up, clock], 'No connection, what you see may be out of date'],
   [['open', 1, down, clock], 'Server not reachable since 10:00:00; what you see may be out of date'],
   [['open', 1, { reachable: false, since: null }, clock], 'Connecting to the server…'],
+  [['signed-out', 1, up, clock], 'Signed out; what you see may be out of date'],
   [['locked', 1, up, clock], 'Not signed in: open the address that awhile printed when it started'],
 ]
 

@@ -203,7 +203,7 @@ export function announcement(title: string, words: Words): string {
 /** How old news has to be to say so. */
 const NEWS_AFTER_SECONDS = 10
 
-export type Stream = 'connecting' | 'open' | 'broken' | 'locked'
+export type Stream = 'connecting' | 'open' | 'broken' | 'locked' | 'signed-out'
 
 /** Silence after which "Live" would be a guess: two heartbeats of 5 s missed, and 2 s grace. */
 export const LIVE_FOR_SECONDS = 12
@@ -227,6 +227,9 @@ export function connection(
       tone: 'bad',
       current: false,
     }
+  }
+  if (stream === 'signed-out') {
+    return { word: 'Signed out; what you see may be out of date', tone: 'bad', current: false }
   }
   if (silentSeconds === null && stream === 'connecting') {
     return { word: 'Connecting…', tone: 'dim', current: false }

@@ -128,7 +128,10 @@ class SigningIn:
 
     async def signed_out(self, _: Request) -> Response:
         """What is shown after signing out."""
-        return notice("You are signed out", "Your runs go on, and wait for you.")
+        return notice(
+            "You are signed out",
+            "Your runs go on without you, unless they were to stop when you leave.",
+        )
 
     async def session(self, request: Request) -> dict[str, Any]:
         """Who is signed in here."""
