@@ -61,6 +61,8 @@ class Places:
 
     def _give_back(self, owner: str | None) -> None:
         self._held[owner] -= 1
+        if not self._held[owner]:
+            del self._held[owner]
         if self._line:
             next_one = self._in_order()[0]
             self._line.remove(next_one)
