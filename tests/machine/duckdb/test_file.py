@@ -14,7 +14,7 @@ import pytest
 from awhile.ask.engines.contract import Budget
 from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.duckdb.session import Limits, connect
-from awhile.ask.engines.errors import DatabaseNotOpened, EngineLost
+from awhile.ask.engines.errors import DatabaseNotOpened, EngineLost, QueryError
 from awhile.ask.schema import ForeignKey
 from tests.contract.engines.workers import workers
 
@@ -221,6 +221,36 @@ async def test_where_every_worker_is_killed_that_is_said_and_not_tried_for_ever(
     await engine.close()
 
 
+async def test_memory_and_temporary_files_are_bounded_and_it_is_said_what_to_do(
+    file: Path, tmp_path: Path
+) -> None:
+    """Ours: in words of this program's, for DuckDB's are about settings that are locked."""
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    engine = DuckDBEngine(
+        file,
+        side_by_side=1,
+        spill_folder=spill,
+        memory_limit_bytes=100_000_000,
+        spill_limit_bytes=30_000_000,
+    )
+    await engine.open()
+    told: list[str] = []
+    for sql in (
+        "SELECT * FROM (SELECT hash(range) AS h, range FROM range(200_000_000)) ORDER BY h",
+        "SELECT list(range) FROM range(100_000_000)",
+    ):
+        with anyio.fail_after(30), pytest.raises(QueryError) as error:
+            await ask(engine, sql, tmp_path)
+        told.append(str(error.value))
+    assert "more temporary files than the disk has room for" in told[0]
+    assert "it needs more memory at once than a query may use" in told[1]
+    assert all("ask for less at once" in one and "SET" not in one for one in told)
+    assert await ask(engine, "SELECT * FROM t", tmp_path) == 1
+    await engine.close()
+    assert not any(spill.iterdir())
+
+
 async def test_d3_a_worker_that_does_not_answer_is_killed_and_its_spill_removed(
     file: Path, tmp_path: Path
 ) -> None:
@@ -315,7 +345,7 @@ def test_d14_the_engine_itself_refuses_whatever_passes_the_guard(
     monkeypatch.chdir(tmp_path)
     before = file.read_bytes()
     with (
-        connect(file, Limits(tmp_path / "spill", 10**9)) as connection,
+        connect(file, Limits(tmp_path / "spill", 10**9, 10**9)) as connection,
         pytest.raises(duckdb.Error),
     ):
         connection.execute(sql).fetchall()

@@ -55,7 +55,7 @@ def session(tmp_path: Path) -> Iterator[EarlierSession]:
     """What a worker has, in this process."""
     spill = tmp_path / "spill"
     spill.mkdir()
-    session = EarlierSession(EarlierSettings(Limits(spill, 256 * 1024 * 1024), 5))
+    session = EarlierSession(EarlierSettings(Limits(spill, 10**9, 256 * 1024 * 1024), 5))
     yield session
     session.close()
 

@@ -67,7 +67,7 @@ def opened(folder: Path, *paths: Path, named: Sequence[str] = ()) -> Generator[O
         name="files",
         catalogs=private / "catalogs",
         cache=private / "converted",
-        limits=Limits(private / "spill", 10**9, threads=2),
+        limits=Limits(private / "spill", 10**9, 10**9, threads=2),
         release_after_seconds=1.0,
     )
     session = FilesSession(settings)

@@ -29,7 +29,8 @@ class DuckDBProcesses(PooledEngine):
     `side_by_side` queries run at once, each in a worker of its own, and one more worker is kept
     warm. `grace_seconds` is how long an interrupt may take before the worker is killed.
     `memory_limit_bytes` is per worker; beyond it DuckDB spills to `spill_folder` (default: the
-    system's temporary folder), which is emptied after a kill.
+    system's temporary folder), which is emptied after a kill, `spill_limit_bytes` at most for each
+    worker (default: those at once take half of what is free as they start).
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class DuckDBProcesses(PooledEngine):
         memory_limit_bytes: int | None = None,
         threads: int | None = None,
         spill_folder: Path | None = None,
+        spill_limit_bytes: int | None = None,
     ) -> None:
         super().__init__(
             Capabilities(
@@ -59,6 +61,7 @@ class DuckDBProcesses(PooledEngine):
         self._memory_limit_bytes = memory_limit_bytes or _memory_share(side_by_side)
         self._threads = threads
         self._spill_folder = spill_folder or Path(tempfile.gettempdir())
+        self._spill_limit_bytes = spill_limit_bytes
 
     @abstractmethod
     async def start_child(self, limits: Limits) -> Child:
@@ -75,11 +78,18 @@ class DuckDBProcesses(PooledEngine):
     async def start_worker(self) -> Worker:
         spill = self.private_folder()
         try:
-            child = await self.start_child(Limits(spill, self._memory_limit_bytes, self._threads))
+            room = self._spill_limit_bytes or self._disk_share()
+            limits = Limits(spill, room, self._memory_limit_bytes, self._threads)
+            child = await self.start_child(limits)
         except BaseException:
             remove_tree(spill)
             raise
         return Worker(child, partial(remove_tree, spill))
+
+    def _disk_share(self) -> int:
+        """Half of what is free, divided among the queries that may run at once."""
+        free = shutil.disk_usage(self._spill_folder).free
+        return max(free // 2 // self._capabilities.side_by_side, 1)
 
     def private_folder(self) -> Path:
         """A new temporary folder of this process; whatever a killed one leaves is swept."""
@@ -103,6 +113,7 @@ class DuckDBEngine(DuckDBProcesses):
         memory_limit_bytes: int | None = None,
         threads: int | None = None,
         spill_folder: Path | None = None,
+        spill_limit_bytes: int | None = None,
         release_after_seconds: float = 5.0,
     ) -> None:
         super().__init__(
@@ -112,6 +123,7 @@ class DuckDBEngine(DuckDBProcesses):
             memory_limit_bytes=memory_limit_bytes,
             threads=threads,
             spill_folder=spill_folder,
+            spill_limit_bytes=spill_limit_bytes,
         )
         self._database = database
         self._release_after_seconds = release_after_seconds

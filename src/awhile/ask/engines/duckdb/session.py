@@ -37,15 +37,27 @@ seventh faster (measured)."""
 
 _EXPLAIN = "EXPLAIN "
 
+_NO_MEMORY = (
+    "it needs more memory at once than a query may use; ask for less at once, or raise "
+    "memory_limit_mb"
+)
+_NO_ROOM = (
+    "it needs more memory than a query may use, and more temporary files than the disk has room "
+    "for (half of what is free, among the queries at once); ask for less at once, make room, or "
+    "raise memory_limit_mb"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What DuckDB may use in a worker. `threads` None leaves it to DuckDB.
 
-    Nothing but what does not fit into memory is ever written, into `spill_folder`.
+    Nothing but what does not fit into memory is ever written, into `spill_folder`, and there no
+    more than `spill_limit_bytes`.
     """
 
     spill_folder: Path
+    spill_limit_bytes: int
     memory_limit_bytes: int
     threads: int | None = None
 
@@ -82,6 +94,7 @@ def connect(
     wanted: dict[str, str] = {
         "enable_external_access": "false",
         "memory_limit": f"'{limits.memory_limit_bytes} bytes'",
+        "max_temp_directory_size": f"'{limits.spill_limit_bytes} bytes'",
         # Values of the query's own Python variables are none of its business.
         "python_enable_replacements": "false",
         "errors_as_json": "true",
@@ -288,6 +301,9 @@ def _planned(
 def plain(error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
     """The engine's words and the place they speak of."""
     text = str(error)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        # DuckDB's own words are about settings that no query can change here.
+        return QueryError(_NO_ROOM if "max_temp_directory_size" in text else _NO_MEMORY)
     kind, separator, rest = text.partition(": ")
     try:
         told = json.loads(rest)
