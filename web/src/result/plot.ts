@@ -33,6 +33,9 @@ function amountsOf(points: Drawn[]): { tickFormat: (value: number) => string; ma
   return { tickFormat: (value) => value.toLocaleString('en', form), marginLeft: 60 }
 }
 
+/** Below an axis with a label, which would else stand on the last number. */
+const LABELLED_PX = 44
+
 function marks(chart: Chart, points: Drawn[]): Parameters<typeof plot>[0] {
   const colour = chart.series_label === null ? ONE : 'series'
   const label = chart.y?.label ?? ''
@@ -44,6 +47,7 @@ function marks(chart: Chart, points: Drawn[]): Parameters<typeof plot>[0] {
     return {
       height: HIGH,
       marginLeft,
+      marginBottom: LABELLED_PX,
       ...colours,
       marks: [
         gridX(), gridY(), axisX({ label: along }), axisY({ label, tickFormat }),
@@ -56,6 +60,7 @@ function marks(chart: Chart, points: Drawn[]): Parameters<typeof plot>[0] {
   return {
     height: HIGH,
     marginLeft,
+    ...(along ? { marginBottom: LABELLED_PX } : {}),
     x: { type: chart.x?.type === 'time' ? 'utc' : 'linear' },
     y: { zero, nice: true },
     ...colours,
@@ -90,8 +95,9 @@ function bars(chart: Chart, points: Drawn[]): Parameters<typeof plot>[0] {
     }
   }
   return {
-    height: domain.length * BAR_PX + 60,
+    height: domain.length * BAR_PX + 30 + LABELLED_PX,
     marginLeft: longest * LETTER_PX + 16,
+    marginBottom: LABELLED_PX,
     x: { zero: true, nice: true },
     y: { domain, label: null },
     marks: [
