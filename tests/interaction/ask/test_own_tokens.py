@@ -23,6 +23,7 @@ from awhile.ask.web.people.sessions import AGAIN_SECONDS, REFUSED_SECONDS, Sessi
 from awhile.errors import Unreachable
 from awhile.identity.issuer import Issuer
 from tests.interaction.issuing import Issuing, issuing
+from tests.machine.web.backend import served
 
 pytestmark = pytest.mark.anyio
 
@@ -231,8 +232,8 @@ async def test_each_is_shown_as_themselves_from_whichever_browser_is_signed_in(
 
 
 @asynccontextmanager
-async def desks(page: Kept, **bounds: Any) -> AsyncGenerator[People]:
-    people = People(page.sessions, lambda auth: Desk(NOWHERE, auth), look_seconds=0.02, **bounds)
+async def desks(page: Kept, *, url: str = NOWHERE, **bounds: Any) -> AsyncGenerator[People]:
+    people = People(page.sessions, lambda auth: Desk(url, auth), look_seconds=0.02, **bounds)
     async with anyio.create_task_group() as tasks:
         await tasks.start(people.run)
         yield people
@@ -270,6 +271,42 @@ async def test_a_desk_is_cleared_when_its_person_has_signed_out_everywhere(tmp_p
         await people.sign_out(second)
         with anyio.fail_after(PATIENCE_SECONDS):
             await seat.gone.wait()
+
+
+async def test_who_signs_out_has_left_and_what_was_to_stop_then_stops(tmp_path: Path) -> None:
+    go = anyio.Event()
+    async with (
+        kept(tmp_path / "sessions") as page,
+        served(f"sqlite:///{tmp_path / 'tasks.sqlite3'}", go) as url,
+        desks(page, url=url) as people,
+    ):
+        first, last = await page.signed_in(), await page.signed_in()
+        desk = (await people.seat_of(first)).desk
+        left = await desk.follower.start("ask", {"question": "Left?", "request_key": "1"})
+        kept_on = await desk.follower.start("ask", {"question": "Kept?", "request_key": "2"})
+        await desk.follower.label(left, {"stop_when_left": True})
+        await people.sign_out(first)
+        run = desk.board.run(left)
+        assert run is not None
+        assert run.live  # they are here still, in the other browser
+        await people.sign_out(last)
+        with anyio.fail_after(PATIENCE_SECONDS):
+            while (run := desk.board.run(left)) is None or run.cancel_asked_at is None:
+                await desk.board.changed()
+        other = desk.board.run(kept_on)
+        assert other is not None
+        assert other.cancel_asked_at is None
+        go.set()
+
+
+async def test_whoever_only_watches_is_seen_to_be_here(tmp_path: Path) -> None:
+    async with kept(tmp_path) as page, desks(page) as people:
+        ada = await page.signed_in()
+        with (await people.seat_of(ada)).used():
+            page.now += 3600
+            with anyio.fail_after(PATIENCE_SECONDS):
+                while ada.seen_at < page.now:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)
 
 
 async def test_there_are_no_more_desks_than_may_be(tmp_path: Path) -> None:

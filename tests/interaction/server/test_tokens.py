@@ -9,7 +9,7 @@ import base64
 import hmac
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from joserfc.jwk import ECKey
 from mcp.server.mcpserver import MCPServer
 from starlette.responses import PlainTextResponse
 
-from awhile import Tasks
+from awhile import Tasks, connect
 from awhile.errors import SettingsError
 from awhile.identity.issuer import AGAIN_SECONDS, ANEW_SECONDS, KEPT_SECONDS, Issuer
 from awhile.server.authenticating import Authentication
@@ -249,6 +249,36 @@ async def test_an_issuer_that_goes_by_another_name_is_not_believed(
         server.issuer.calls_itself = f"{server.issuer.url}/"
         assert await server.status(server.issuer.token(PUBLIC), "/mine") == 503
         assert "Write it exactly so" in caplog.text
+
+
+async def test_a_client_can_be_asked_with_every_request_what_shows_who_calls(
+    tmp_path: Path,
+) -> None:
+    """Ours: `connect(auth=…)`, for tokens that are renewed meanwhile."""
+    async with guarded(tmp_path) as server:
+        auth = _Fresh(server.issuer)
+        async with connect(server.peer.url, ledger=None, auth=auth) as client:
+            await client.list_tools()
+            shown = auth.shown
+            await client.list_tools()
+        assert auth.shown > shown > 0
+        with pytest.raises(SettingsError, match="auth only mean something with a URL"):
+            async with connect(MCPServer("here"), ledger=None, auth=auth):
+                pass
+
+
+class _Fresh(httpx2.Auth):
+    """Another token for each request."""
+
+    def __init__(self, issuer: Issuing) -> None:
+        self._issuer = issuer
+        self.shown = 0
+
+    def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response]:
+        self.shown += 1
+        token = self._issuer.token(PUBLIC, jti=str(self.shown))
+        request.headers["authorization"] = f"Bearer {token}"
+        yield request
 
 
 async def test_it_is_called_by_its_public_name_and_by_no_other(tmp_path: Path) -> None:

@@ -145,6 +145,8 @@ class People:
                 for session in await self._sessions.sweep():
                     self._tasks.start_soon(self.sign_out, session)
                 for person, seat in list(self._seats.items()):
+                    if seat.in_use:  # a stream is one long request
+                        self._sessions.seen(person)
                     nobodys = not seat.in_use and not self._sessions.of_person(person)
                     if nobodys or seat.idle_seconds > self._idle_seconds:
                         seat.scope.cancel()

@@ -185,6 +185,11 @@ class Sessions:
         theirs = [one for one in self._by_digest.values() if one.person.key == key]
         return sorted(theirs, key=lambda one: one.seen_at, reverse=True)
 
+    def seen(self, key: tuple[str, str]) -> None:
+        """Take that this person is here now."""
+        for session in self.of_person(key):
+            session.seen_at = self.clock()
+
     def all(self) -> list[Session]:
         """Every one that goes on."""
         return list(self._by_digest.values())
