@@ -20,7 +20,9 @@ from awhile.ask.engines.errors import (
     QueryInterrupted,
     QueryRefused,
 )
+from awhile.ask.engines.postgres.address import address_of
 from awhile.ask.engines.postgres.engine import PostgresEngine
+from awhile.ask.engines.postgres.link import connected
 from awhile.ask.results import page
 from checks.postgres import Cluster
 from tests.contract.engines.server import Urls, new_database, running
@@ -147,21 +149,25 @@ async def test_d4_a_late_cancel_never_meets_the_next_query(urls: Urls, tmp_path:
     await engine.close()
 
 
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [("terminate", "administrator command"), ("cancel", "somebody ended it on the server")],
+)
 async def test_d5_an_administrators_kill_ends_the_query_with_the_reason_and_the_pool_heals(
-    engine: PostgresEngine, urls: Urls, tmp_path: Path
+    how: str, why: str, engine: PostgresEngine, urls: Urls, tmp_path: Path
 ) -> None:
     async def kill() -> None:
         await until(lambda: any("FETCH" in each for each in running(urls.reader)))
         execute(
             urls.owner,
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            f"SELECT pg_{how}_backend(pid) FROM pg_stat_activity "
             f"WHERE usename = '{urls.role}' AND state <> 'idle'",
         )
 
     with anyio.fail_after(20):
         async with anyio.create_task_group() as group:
             group.start_soon(kill)
-            with pytest.raises(EngineError, match="administrator command"):
+            with pytest.raises(EngineError, match=why):
                 await rows(engine, ENDLESS, tmp_path)
     assert await rows(engine, "SELECT count(*) FROM t", tmp_path) == [["2"]]
 
@@ -229,6 +235,42 @@ async def test_d13_a_function_of_the_databases_own_is_called_only_if_it_is_allow
     await allowing.open()
     assert await rows(allowing, "SELECT double(21)", tmp_path) == [["42"]]
     await allowing.close()
+
+
+async def test_d6_every_limit_is_the_servers_too_for_the_length_of_a_query(
+    urls: Urls, tmp_path: Path
+) -> None:
+    """Ours; field case D6: should everybody else be gone, the server ends it by itself."""
+    limits = {
+        "transaction_read_only": "on",
+        "statement_timeout": "42s",
+        "lock_timeout": "10s",
+        "idle_in_transaction_session_timeout": "1min",
+        "client_connection_check_interval": "1s",
+    }
+    engine = PostgresEngine(f"{urls.reader}?functions=current_setting")
+    await engine.open()
+    result = await engine.run(
+        "SELECT " + ", ".join(f"current_setting('{name}')" for name in limits),
+        report=lambda at: None,
+        budget=Budget(seconds=40),
+        destination=tmp_path / "r.parquet",
+    )
+    await engine.close()
+    assert page(result.path, 0, 1).rows == [list(limits.values())]
+
+
+async def test_a_table_that_somebody_holds_is_said_to_be_locked_after_a_while(urls: Urls) -> None:
+    whys = {"lock_timeout": "was locked by somebody", "statement_timeout": "took longer"}
+    server = connected(address_of(urls.reader))
+    with psycopg.connect(urls.owner) as owner:
+        owner.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
+        for limit, why in whys.items():
+            server.ask(f"SET {limit} = '50ms'".encode())
+            with pytest.raises(QueryError, match=why):
+                server.ask(b"SELECT x FROM t")
+            server.ask(f"RESET {limit}".encode())
+    server.close()
 
 
 async def test_a_select_without_columns_is_told_what_it_lacks(

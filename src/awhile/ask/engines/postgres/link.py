@@ -25,6 +25,12 @@ __all__ = ["Server", "connected"]
 _CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 2.0
 _CANCELED = "57014"
+_ENDED = {
+    "55P03": "a table was locked by somebody else and was for some seconds ({}); ask again",
+    _CANCELED: "the server ended it, because it took longer than it may ({})",
+    "57P01": "somebody ended it on the server ({})",
+}
+"""What ended a query that is not about its text."""
 _UNKNOWN = ("42P01", "42703", "3F000")
 """No such table, column or schema."""
 _END_SECONDS = 4.0
@@ -74,11 +80,13 @@ class Server:
             pq.ExecStatus.EMPTY_QUERY,
         ):
             return result
-        state = result.error_field(pq.DiagnosticField.SQLSTATE)
+        state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
         said = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message
         message = (said or b"").decode(errors="replace").strip()
-        if state is not None and state.decode() == _CANCELED and "user request" in message:
+        if state == _CANCELED and "user request" in message:
             raise Stopped
+        if state in _ENDED:
+            raise QueryError(_ENDED[state].format(message))
         if self._raw.status == pq.ConnStatus.BAD:
             raise QueryError(f"the server ended the connection: {_first(self._raw.error_message)}")
         hint = result.error_field(pq.DiagnosticField.MESSAGE_HINT)
@@ -86,7 +94,7 @@ class Server:
             message = f"{message} ({hint.decode(errors='replace')})"
         at = result.error_field(pq.DiagnosticField.STATEMENT_POSITION)
         place = _place(sql, None if at is None else int(at), before)
-        raise QueryError(message, *place, state is not None and state.decode() in _UNKNOWN)
+        raise QueryError(message, *place, state in _UNKNOWN)
 
     def rows(self, sql: bytes, values: Sequence[Scalar] = ()) -> list[tuple[str | None, ...]]:
         """Every row of a statement, as text."""

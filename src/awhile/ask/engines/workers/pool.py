@@ -315,7 +315,8 @@ class Worker:
             case NotOpened(message):
                 return DatabaseNotOpened(message)
             case Interrupted():
-                return EngineLost("the query was interrupted by nobody; ask again")
+                # Not by us: `stop` reads the answer to that.
+                return QueryError("somebody ended it on the server; ask again")
             case _:
                 self._lost = True
                 return EngineLost(f"the worker sent {answer!r}, which is not part of an answer")
