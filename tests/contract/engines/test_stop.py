@@ -135,6 +135,6 @@ async def test_closing_while_a_query_runs_is_told_to_whoever_waits(
 
     async with anyio.create_task_group() as group:
         group.start_soon(close)
-        with pytest.raises(EngineLost):
+        with pytest.raises(EngineLost, match="closed while the query ran"):
             await runner.run(case.endless["scan"])
     assert runner.files() == []

@@ -175,7 +175,9 @@ class Pool:
         try:
             return await self._use(worker, use)
         except ChildEnded as ended:
-            if worker.begun or self._closed:
+            if self._closed:
+                raise EngineLost("the database was closed while the query ran") from None
+            if worker.begun:
                 raise lost(ended) from None
         try:
             return await self._use(await self._start(), use)
