@@ -128,10 +128,6 @@ def test_what_is_left_running_goes_on_though_its_server_was_started_for_the_comm
     place: Place,
 ) -> None:
     """Ours: that server goes on by itself, is found by other commands, and speaks into a file."""
-
-    def announced() -> list[int]:
-        return [int(one.stem) for one in (place.folder / "data" / "servers").glob("*.json")]
-
     with place.at_a_terminal("ask", "--sql", HEAVY) as terminal:
         terminal.wait_for("starting one")
         terminal.wait_for("% (the engine's estimate)")
@@ -144,17 +140,39 @@ def test_what_is_left_running_goes_on_though_its_server_was_started_for_the_comm
     found = re.search(r"Left; it keeps running \(id ([0-9a-f]{32})\)\.", said)
     assert found
     assert f"Come back with: awhile attach {found[1]}" in said
-    [server] = announced()
-    try:
-        [run] = runs(place)
-        assert (run["run_id"], run["status"], run["attempt"]) == (found[1], "working", 1)
-        done = place.run("cancel", found[1])
-        assert done.returncode == ends.RESULT
-        assert STOPPED.search(done.stderr)
-    finally:
-        os.kill(server, signal.SIGTERM)
-    wait_until(lambda: not announced(), "its end in order")
+    [run] = runs(place)
+    assert (run["run_id"], run["status"], run["attempt"]) == (found[1], "working", 1)
+    [server] = announced(place)
+    os.kill(server, signal.SIGTERM)
+    wait_until(lambda: not announced(place), "its end in order")
     assert (place.folder / "data" / "left-servers.log").read_text() == ""
+
+
+def test_a_server_that_another_command_has_found_outlives_the_one_it_was_started_for(
+    place: Place,
+) -> None:
+    """Ours: it took the other command's run along when it ended."""
+    with place.at_a_terminal("ask", "--sql", HEAVY) as first:
+        first.wait_for("% (the engine's estimate)")
+        with place.at_a_terminal("ask", "--sql", f"{HEAVY} -- second") as second:
+            second.wait_for("% (the engine's estimate)")
+            first.press_ctrl_c()
+            first.wait_for(WHAT_NOW)
+            first.press("s")
+            assert first.wait() == ends.CANCELLED
+            second.press_ctrl_c()
+            second.wait_for(WHAT_NOW)
+            second.press("s")
+            assert second.wait() == ends.CANCELLED
+            assert STOPPED.search(second.text)
+    [server] = announced(place)
+    os.kill(server, signal.SIGTERM)
+    wait_until(lambda: not announced(place), "its end in order")
+
+
+def announced(place: Place) -> list[int]:
+    """The processes of the servers that say they are there."""
+    return [int(one.stem) for one in (place.folder / "data" / "servers").glob("*.json")]
 
 
 def test_a_run_whose_server_was_killed_goes_on_and_is_watched_on(place: Place) -> None:

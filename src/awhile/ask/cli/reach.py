@@ -62,7 +62,8 @@ async def reached(
     answers_forms: bool = False,
     quiet: bool = False,
 ) -> AsyncGenerator[Reached]:
-    """A server that answers. One that had to be started ends with the block.
+    """A server that answers. One that had to be started ends with the block, unless it works for
+    another command by then.
 
     Args:
         effective: the settings; ``server_url`` is the only choice where it is given.
@@ -119,6 +120,17 @@ async def reached(
         server = await connecting.connected(stack, child.url)
         server.own = child
         yield server
+        if await _runs_for_others(server):
+            await child.let_go()
+
+
+async def _runs_for_others(there: Reached) -> bool:
+    """Whether another command has found the server meanwhile, and something of it still runs."""
+    try:
+        runs = (await there.call("list_runs", {"limit": MOST_RUNS}))["runs"]
+    except RemoteError:
+        return False
+    return any(run["status"] == "working" and run["cancel_asked_at"] is None for run in runs)
 
 
 class Reached:
