@@ -6,6 +6,8 @@ import { Provider } from 'oidc-provider'
 const setup = JSON.parse(process.argv[2])
 const issuer = `http://localhost:${setup.port}`
 
+const named = (id) => id[0].toUpperCase() + id.slice(1)
+
 const provider = new Provider(issuer, {
   clients: [
     {
@@ -36,8 +38,9 @@ const provider = new Provider(issuer, {
   },
   findAccount: (_ctx, id) => ({
     accountId: id,
-    claims: () => ({ sub: id, name: id[0].toUpperCase() + id.slice(1) }),
+    claims: () => ({ sub: id, name: named(id) }),
   }),
+  extraTokenClaims: (_ctx, token) => ({ name: named(token.accountId) }), // as many providers do
   issueRefreshToken: () => true,
   rotateRefreshToken: true,
   // Nobody is asked whether the page may: there is only one.

@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from awhile.client import connect
 from tests.e2e.browsing import launched
+from tests.e2e.several import Several, several
 
 START_SECONDS = 180.0
 """The sample warehouse may have to be made first."""
@@ -185,3 +186,42 @@ def page(context: BrowserContext, app: App) -> Generator[Page]:
     expect(page.locator(".connection")).to_have_text("Live")
     yield page
     assert broken == []
+
+
+@pytest.fixture(scope="package")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Several]:
+    """The page, the server behind it, and the provider."""
+    served = several(tmp_path_factory.mktemp("several"))
+    served.start()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def contexts(browser: Browser) -> Generator[list[BrowserContext]]:
+    """Browsers of two people who have never been here, one of them a phone."""
+    sizes = ((1280, 800), (390, 844))
+    found = [
+        # axe injects a script, which the page's own policy rightly refuses
+        browser.new_context(viewport={"width": width, "height": height}, bypass_csp=True)
+        for width, height in sizes
+    ]
+    yield found
+    for context in found:
+        context.close()
+
+
+@pytest.fixture
+def ada(served: Several, contexts: list[BrowserContext]) -> Page:
+    """Ada, signed in."""
+    page = contexts[0].new_page()
+    served.sign_in(page, "ada")
+    return page
+
+
+@pytest.fixture
+def eve(served: Several, contexts: list[BrowserContext]) -> Page:
+    """Eve, signed in, on a phone."""
+    page = contexts[1].new_page()
+    served.sign_in(page, "eve")
+    return page

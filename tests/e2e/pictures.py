@@ -21,6 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.e2e.browsing import launched
+from tests.e2e.several import Several, several
 from tests.e2e.walk import (
     NEVER_ENDING,
     TOGETHER,
@@ -158,15 +159,15 @@ def sharing(page: Page) -> None:
     make_link(page)
 
 
-def shared(page: Page, ada: str) -> None:
+def shared(page: Page, people: Several) -> None:
     browser = page.context.browser
     assert browser is not None
     other = browser.new_page()
-    other.goto(ada)
+    people.sign_in(other, "ada")
     sharing(other)
     link = other.get_by_label("The link", exact=True).input_value()
-    other.close()
-    page.goto(page.url.rstrip("/") + link[link.index("/s/") :])
+    other.context.close()
+    page.goto(link)
     expect(page.get_by_role("gridcell").first).to_be_visible()
 
 
@@ -200,9 +201,20 @@ def started(*command: str) -> Generator[str]:
             process.send_signal(signal.SIGINT)
 
 
+def opened_at(address: str) -> Callable[[Page], None]:
+    """By the start URL of a page with one user."""
+
+    def enter(page: Page) -> None:
+        page.context.request.get(address)
+        page.goto(address.partition("/?")[0])
+        expect(connection(page)).to_have_text("Live")
+
+    return enter
+
+
 def picture(
     browser: Browser,
-    address: str,
+    enter: Callable[[Page], None],
     arrive: Callable[[Page], None],
     *,
     scheme: str,
@@ -214,10 +226,8 @@ def picture(
         color_scheme="dark" if scheme == "dark" else "light",
         reduced_motion="reduce",
     )
-    context.request.get(address)
     page = context.new_page()
-    page.goto(address.partition("/?")[0])
-    expect(connection(page)).to_have_text("Live")
+    enter(page)
     arrive(page)
     page.wait_for_timeout(300)
     taken = page.screenshot()
@@ -259,21 +269,19 @@ def main(wanted: list[str]) -> None:
         asking = stack.enter_context(
             started("tests.machine.web.questions", store, "0", secrets.token_urlsafe())
         )
-        shop = data / "shop"
-        shop.mkdir()
-        ada, eve = stack.enter_context(started("tests.e2e.two_people", str(shop))).split()
-        elsewhere: dict[str, tuple[str, Callable[[Page], None]]] = {
-            "asked": (asking, asked),
-            "sharing": (ada, sharing),
-            "shared": (eve, partial(shared, ada=ada)),
+        people = several(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        people.start()
+        stack.callback(people.close)
+        elsewhere: dict[str, tuple[Callable[[Page], None], Callable[[Page], None]]] = {
+            "asked": (opened_at(asking), asked),
+            "sharing": (partial(people.sign_in, name="ada"), sharing),
+            "shared": (partial(people.sign_in, name="eve"), partial(shared, people=people)),
         }
         playwright = stack.enter_context(sync_playwright())
         browser = launched(playwright)
         for name in wanted or [*STATES, *elsewhere]:
-            address, arrive = elsewhere[name] if name in elsewhere else (app, STATES[name])
-            taken = [
-                picture(browser, address, arrive, scheme=one, size=size) for one, size in LOOKS
-            ]
+            enter, arrive = elsewhere.get(name) or (opened_at(app), STATES[name])
+            taken = [picture(browser, enter, arrive, scheme=one, size=size) for one, size in LOOKS]
             (IMAGES / "page" / f"{name}.png").write_bytes(sheet(browser, taken))
             if name in LARGE:
                 (IMAGES / f"{name}.png").write_bytes(taken[0])

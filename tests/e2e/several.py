@@ -58,7 +58,10 @@ class Several:
         """Everything."""
         database = self.data / "shop.duckdb"
         with duckdb.connect(str(database)) as made:
-            made.execute("CREATE TABLE customers AS SELECT range AS customer_id FROM range(7)")
+            made.execute(
+                "CREATE TABLE customers AS SELECT range AS customer_id, "
+                "['Iceland', 'Norway', 'Spain'][1 + range % 3] AS country FROM range(7)"
+            )
         setup = {
             "port": _port_of(self.issuer),
             "page_url": self.page_url,

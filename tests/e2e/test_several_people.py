@@ -3,58 +3,17 @@ terminal", 8."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, cast
 
-import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import wait_until
-from tests.e2e.several import ACCESS_SECONDS, Several, several
+from tests.e2e.several import ACCESS_SECONDS, Several
 from tests.e2e.test_comfort import fits, violations
 from tests.e2e.walk import connection, run_sql, state, write_sql
 
 ADAS = "SELECT 'of Ada' AS secret, customer_id FROM customers"
 EVES = "SELECT 'of Eve' AS secret, customer_id FROM customers"
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Several]:
-    """The page, the server behind it, and the provider."""
-    served = several(tmp_path_factory.mktemp("several"))
-    served.start()
-    yield served
-    served.close()
-
-
-@pytest.fixture
-def contexts(browser: Browser) -> Generator[list[BrowserContext]]:
-    """Browsers of two people who have never been here, one of them a phone."""
-    sizes = ((1280, 800), (390, 844))
-    found = [
-        # axe injects a script, which the page's own policy rightly refuses
-        browser.new_context(viewport={"width": width, "height": height}, bypass_csp=True)
-        for width, height in sizes
-    ]
-    yield found
-    for context in found:
-        context.close()
-
-
-@pytest.fixture
-def ada(served: Several, contexts: list[BrowserContext]) -> Page:
-    """Ada, signed in."""
-    page = contexts[0].new_page()
-    served.sign_in(page, "ada")
-    return page
-
-
-@pytest.fixture
-def eve(served: Several, contexts: list[BrowserContext]) -> Page:
-    """Eve, signed in, on a phone."""
-    page = contexts[1].new_page()
-    served.sign_in(page, "eve")
-    return page
 
 
 def test_each_sees_their_own_runs_results_and_files_and_nobody_elses(

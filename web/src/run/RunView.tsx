@@ -131,6 +131,6 @@ function Missing(props: { error: Error | null }): ReactNode {
 
 function whyGone(canShare: boolean): string {
   return canShare
-    ? 'It may have been deleted, or be somebody else’s: then ask them for a link of “More”, “Share”.'
+    ? 'It may have been deleted, or be somebody else’s, who can share it with you.'
     : 'It may have been deleted; ask its question again.'
 }
