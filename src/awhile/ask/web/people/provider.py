@@ -7,14 +7,17 @@ Logout 1.0, and what MCP 2026-07-28 asks of a client ("Authorization").
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import hmac
 import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 import httpx2
 from authlib.common.errors import AuthlibBaseError
@@ -104,17 +107,33 @@ class Tokens:
         return self.ends_at is not None and now >= self.ends_at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Begun:
-    """A sign-in that was begun: what proves, at its end, that it is the same one."""
+    """A sign-in that was begun: what proves, at its end, that it is the same one.
 
-    state: str
-    nonce: str
-    verifier: str
+    All of it comes from one secret, which the browser that began it keeps, sealed.
+    """
 
-    def as_json(self) -> dict[str, str]:
-        """For the browser that began it to keep, sealed."""
-        return asdict(self)
+    secret: str = field(repr=False)
+
+    @property
+    def state(self) -> str:
+        """That the answer is to what this browser asked (RFC 6749, 10.12)."""
+        return self._proof("state")
+
+    @property
+    def nonce(self) -> str:
+        """That the ID token was made for it (OpenID Connect Core, 3.1.2.1)."""
+        return self._proof("nonce")
+
+    @property
+    def verifier(self) -> str:
+        """That whoever brings the code asked for it (RFC 7636)."""
+        return self._proof("verifier")
+
+    def _proof(self, name: str) -> str:
+        made = hmac.digest(self.secret.encode(), name.encode(), "sha256")
+        return base64.urlsafe_b64encode(made).rstrip(b"=").decode()
 
 
 class Provider:
@@ -145,7 +164,8 @@ class Provider:
         self._client_id = client_id
         self._client_secret = client_secret
         self._page_url = page_url
-        self._resource = resource
+        # An audience that is no URI has no resource indicator (RFC 8707, 2).
+        self._resource = {"resource": resource} if urlsplit(resource).scheme else {}
         self._clock = clock
         self._scope = " ".join(dict.fromkeys(["openid", *scopes]))
 
@@ -162,18 +182,14 @@ class Provider:
             # MCP 2026-07-28, Authorization Code Protection: then a client has to refuse.
             log.error("The provider does not say that it takes PKCE (S256): nobody can sign in.")
             raise SignInFailed("The sign-in service lacks a protection that is needed (PKCE).")
-        begun = Begun(
-            state=secrets.token_urlsafe(32),
-            nonce=secrets.token_urlsafe(32),
-            verifier=secrets.token_urlsafe(64),
-        )
+        begun = Begun(secrets.token_urlsafe(32))
         async with self._client(metadata) as client:
             url, _ = client.create_authorization_url(
                 _endpoint(metadata, "authorization"),
                 state=begun.state,
                 nonce=begun.nonce,
                 code_verifier=begun.verifier,
-                resource=self._resource,
+                **self._resource,
             )
         return url, begun
 
@@ -195,7 +211,7 @@ class Provider:
                 grant_type="authorization_code",
                 code=answer["code"],
                 code_verifier=begun.verifier,
-                resource=self._resource,
+                **self._resource,
             )
         person = await self._person_in(found, begun.nonce)
         return person, self._tokens_in(found)
@@ -215,7 +231,7 @@ class Provider:
                 found = await client.refresh_token(
                     _endpoint(metadata, "token"),
                     refresh_token=tokens.refresh,
-                    resource=self._resource,
+                    **self._resource,
                 )
         except SignInFailed as no:
             if no.code == "invalid_grant":

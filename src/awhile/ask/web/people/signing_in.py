@@ -15,7 +15,6 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from awhile.ask.web.exchange import answered, read_body
-from awhile.ask.web.guard import cookie_in
 from awhile.ask.web.people.entrance import SIGN_IN, SIGNED_IN, SIGNED_OUT, Address, place_in
 from awhile.ask.web.people.notices import notice, style
 from awhile.ask.web.people.provider import Begun, SignInFailed
@@ -34,6 +33,12 @@ log = logging.getLogger(__name__)
 
 PENDING_SECONDS = 600
 """How long somebody may take to sign in."""
+
+MOST_PENDING = 10
+"""How many sign-ins may be under way in one browser."""
+
+STATE_LETTERS = 12
+"""What tells them apart in the names of their cookies."""
 
 CHECK_SECONDS = 5.0
 """How long the server may take to say whether it takes a token."""
@@ -88,16 +93,17 @@ class SigningIn:
         except AwhileError as why:
             return _failed(why, to)
         reply = RedirectResponse(url, 303, {"cache-control": "no-store"})
-        pending = {"begun": begun.as_json(), "to": to, "until": time.time() + PENDING_SECONDS}
-        self._give(reply, self._address.pending, self._seal.sealed(pending), PENDING_SECONDS)
+        pending = {"secret": begun.secret, "to": to, "until": time.time() + PENDING_SECONDS}
+        self._give(reply, self._pending(begun.state), self._seal.sealed(pending), PENDING_SECONDS)
+        for name in self._too_many(request):
+            self._take(reply, name)
         return reply
 
     async def signed_in(self, request: Request) -> Response:
         """Take the browser back from the provider. It has to be the one that was sent there."""
-        held = cookie_in(request.headers.get("cookie", ""), self._address.pending)
-        pending = self._seal.opened(held) if held else None
         state = request.query_params.get("state", "")
-        if pending is None or pending["until"] < time.time() or not _same(pending, state):
+        under_way = self._under_way(request, state)
+        if under_way is None:
             return notice(
                 "Not signed in",
                 "This sign-in was not begun in this browser, took too long, or has been completed "
@@ -105,25 +111,36 @@ class SigningIn:
                 link="Sign in",
                 status=400,
             )
-        to = str(pending["to"])
+        begun, to = under_way
+        if _session(request) is not None:  # signed in meanwhile, in another tab
+            reply: Response = RedirectResponse(to, 303)
+        else:
+            reply = await self._finished(request, begun, to)
+        self._take(reply, self._pending(state))
+        return reply
+
+    def _under_way(self, request: Request, state: str) -> tuple[Begun, str] | None:
+        """The sign-in that this browser began with this state, and where it was going."""
+        held = request.cookies.get(self._pending(state))
+        pending = self._seal.opened(held) if held else None
+        if pending is None or pending["until"] < time.time():
+            return None
+        begun = Begun(pending["secret"])
+        same = hmac.compare_digest(begun.state.encode(), state.encode())
+        return (begun, str(pending["to"])) if same else None
+
+    async def _finished(self, request: Request, begun: Begun, to: str) -> Response:
         try:
-            person, tokens = await self._provider.finish(
-                Begun(**pending["begun"]), dict(request.query_params)
-            )
+            person, tokens = await self._provider.finish(begun, dict(request.query_params))
             await self._check(tokens.access)
         except AwhileError as why:
-            reply = _failed(why, to)
-        else:
-            # Who was signed in here before is so no more: a session is never handed on.
-            before = _session(request)
-            if before is not None:
-                await self._people.sign_out(before)
-            session = await self._sessions.begin(person, tokens)
-            log.info("%r has signed in.", person.subject)
-            reply = RedirectResponse(to, 303, {"cache-control": "no-store"})
-            lasts = math.ceil(self._sessions.lasts_seconds)
-            self._give(reply, self._address.cookie, session, lasts)
-        self._take(reply, self._address.pending)
+            return _failed(why, to)
+        # Always a name that nobody has held before: a session is never handed on.
+        held = await self._sessions.begin(person, tokens)
+        log.info("%r has signed in.", person.subject)
+        reply = RedirectResponse(to, 303, {"cache-control": "no-store"})
+        lasts = math.ceil(self._sessions.lasts_seconds)
+        self._give(reply, self._address.cookie, held, lasts)
         return reply
 
     async def signed_out(self, _: Request) -> Response:
@@ -182,6 +199,15 @@ class SigningIn:
                 "You were signed in, but the server does not accept it. Tell whoever runs it."
             )
 
+    def _pending(self, state: str) -> str:
+        """The cookie of one sign-in: several tabs may be on their way at the same time."""
+        return f"{self._address.pending}-{state[:STATE_LETTERS]}"
+
+    def _too_many(self, request: Request) -> list[str]:
+        """Cookies of sign-ins beyond `MOST_PENDING`: else they would outgrow a proxy's limit."""
+        names = [name for name in request.cookies if name.startswith(f"{self._address.pending}-")]
+        return names[: max(0, len(names) - MOST_PENDING + 1)]
+
     def _give(self, reply: Response, name: str, value: str, seconds: int) -> None:
         reply.set_cookie(
             name,
@@ -210,10 +236,6 @@ def _failed(why: AwhileError, to: str) -> Response:
         link="Try again",
         status=403 if known else 503,
     )
-
-
-def _same(pending: dict[str, Any], state: str) -> bool:
-    return hmac.compare_digest(str(pending["begun"]["state"]).encode(), state.encode())
 
 
 def _session(request: Request) -> Session | None:
