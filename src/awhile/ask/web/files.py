@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from awhile.ask.web.exchange import while_connected
+from awhile.client.http import trusted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -43,6 +44,7 @@ class Files:
             timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
             headers={"accept-encoding": "identity"},
             auth=auth,
+            verify=trusted(),
         )
 
     async def __aenter__(self) -> Files:
