@@ -26,6 +26,8 @@ class ModelServer:
     """What it answers, one text a request, and what it was asked."""
 
     url: str = ""
+    owner: str = "stand-in"
+    """Who it says it is: llama.cpp's own says `llamacpp`."""
     answers: list[str | int | None] = field(default_factory=list[str | int | None])
     """A text; or a status to fail with; or None, to say nothing until the client has left."""
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -37,6 +39,10 @@ class ModelServer:
     def read(self) -> str:
         """All that any request said."""
         return json.dumps(self.asked, ensure_ascii=False)
+
+    async def models(self, _request: Request) -> Response:
+        """What it has."""
+        return JSONResponse({"object": "list", "data": [{"id": "any", "owned_by": self.owner}]})
 
     async def answer(self, request: Request) -> Response:
         """One request."""
@@ -65,10 +71,13 @@ class ModelServer:
 
 
 @asynccontextmanager
-async def model_server(*answers: str | int | None) -> AsyncGenerator[ModelServer]:
+async def model_server(
+    *answers: str | int | None, owner: str = "stand-in"
+) -> AsyncGenerator[ModelServer]:
     """It, until the block is left."""
-    model = ModelServer(answers=list(answers))
-    app = Starlette(routes=[Route("/v1/chat/completions", model.answer, methods=["POST"])])
+    model = ModelServer(answers=list(answers), owner=owner)
+    asked = Route("/v1/chat/completions", model.answer, methods=["POST"])
+    app = Starlette(routes=[asked, Route("/v1/models", model.models)])
     with listening_on("127.0.0.1", 0) as listening:
         model.url = f"{url_of(listening)}/v1"
         server = _Quiet(uvicorn.Config(app, log_level="error", log_config=None))

@@ -6,16 +6,21 @@ a file named in AWHILE_TEST_GGUF, `long` tests ask a model that has learnt somet
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import psutil
 import pytest
 
+from awhile.ask.schema import Table, TableColumn
 from awhile.ask.translators.builtin import BuiltInTranslator
+from awhile.ask.translators.models.grammar import FUNCTIONS, answer_grammar
 from awhile.ask.translators.models.local import LocalModel
 from awhile.ask.translators.models.providers import chosen
 from awhile.ask.translators.models.together import Together
@@ -25,6 +30,7 @@ from tests.contract.translators.tiny_model import tiny_model
 from tests.interaction.ask.conftest import PATIENCE_SECONDS, App, serving
 from tests.interaction.ask.instant import Instant
 from tests.interaction.client.running import wait_until
+from tests.machine.translators.grammars import Grammar
 
 pytestmark = pytest.mark.anyio
 
@@ -45,10 +51,17 @@ async def with_local(
     """The app with a model in a file, and what runs it."""
     named = chosen(f"gguf:{file}")
     assert named.local is not None
-    async with ModelTranslator(named, seconds=seconds, settings={"max_tokens": 100}) as translator:
+    async with ModelTranslator(named, seconds=seconds, settings={"max_tokens": 10}) as translator:
         together = Together(BuiltInTranslator(), translator, "abstains")
         async with serving(folder, Instant(database), translator=together) as app:
             yield app, named.local
+
+
+async def said(local: LocalModel, body: dict[str, Any]) -> str:
+    """What the model says to a request, without any deadline of its own."""
+    request = httpx2.Request("POST", "http://model.invalid/v1/chat/completions", json=body)
+    reply = await local.handle_async_request(request)
+    return json.loads(await reply.aread())["choices"][0]["message"]["content"]
 
 
 def hung(local: LocalModel) -> int:
@@ -73,6 +86,26 @@ async def test_the_child_starts_with_the_first_question_is_kept_and_ends_with_th
     assert not psutil.pid_exists(first)
 
 
+@pytest.mark.parametrize("dialect", FUNCTIONS)
+async def test_llama_cpp_keeps_noise_to_the_grammar(dialect: str, file: Path) -> None:
+    """Ours: as another parser reads the grammar, too."""
+    tables = (Table("orders", (TableColumn("id", "INTEGER"), TableColumn("day", "DATE"))),)
+    grammar = answer_grammar(tables, dialect)
+    assert grammar is not None
+    body: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "?"}],
+        "max_tokens": 40,
+        "temperature": 1.0,
+        "seed": 1,
+        "grammar": grammar,
+    }
+    local = LocalModel(file)
+    text = await said(local, body)
+    await local.aclose()
+    assert len(text) > 20
+    assert Grammar(grammar).stops_at(text) in (None, len(text.encode()))
+
+
 async def test_D7_a_stop_ends_the_process_of_a_model_that_hangs(
     tmp_path: Path, warehouse: Path, file: Path
 ) -> None:
@@ -90,11 +123,11 @@ async def test_D7_a_stop_ends_the_process_of_a_model_that_hangs(
 async def test_D7_a_deadline_ends_the_process_of_a_model_that_hangs(
     tmp_path: Path, warehouse: Path, file: Path
 ) -> None:
-    async with with_local(tmp_path, warehouse, file, seconds=2.0) as (app, local):
-        await app.call("ask", question=FREE)
+    async with with_local(tmp_path, warehouse, file, seconds=1.0) as (app, local):
+        await said(local, {"messages": [{"role": "user", "content": "?"}], "max_tokens": 1})
         process = hung(local)
         answer = await app.call("ask", question=FREE)
-    assert "did not answer within 2 s" in answer["refusal"]["text"]
+    assert "did not answer within 1 s" in answer["refusal"]["text"]
     assert not psutil.pid_exists(process)
 
 

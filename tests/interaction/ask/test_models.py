@@ -41,10 +41,11 @@ async def with_model(
     database: Path | Engine,
     *answers: str | int | None,
     when: Any = "abstains",
+    owner: str = "stand-in",
     **how: Any,
 ) -> AsyncGenerator[tuple[App, ModelServer]]:
     """The app with a model that gives these answers."""
-    async with model_server(*answers) as model:
+    async with model_server(*answers, owner=owner) as model:
         named = chosen("compatible:stand-in", url=model.url)
         async with ModelTranslator(named, **how) as translator:
             together = Together(BuiltInTranslator(), translator, when)
@@ -141,6 +142,31 @@ async def test_always_asks_the_model_first_and_falls_back_on_what_is_grounded(
         first = await app.call("ask", question=question)
         second = await app.call("ask", question=question)
     assert (first["confidence"], second["confidence"]) == ("unverified", "grounded")
+
+
+async def test_a_server_of_llama_cpps_is_sent_the_grammar_of_the_schema_and_others_are_not(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    for owner in ("llamacpp", "vllm"):
+        async with with_model(tmp_path, warehouse, COUNT, owner=owner) as (app, model):
+            await app.call("ask", question=FREE)
+        [request] = model.asked
+        if owner == "llamacpp":
+            assert "query-any ::= " in request["grammar"]
+            assert "ustomer" in request["grammar"]
+        else:
+            assert "grammar" not in request
+
+
+async def test_a_server_that_does_not_take_a_grammar_is_asked_without_and_remembered(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    answers = (400, COUNT, COUNT)
+    async with with_model(tmp_path, warehouse, *answers, owner="llamacpp") as (app, model):
+        for _ in range(2):
+            answer = await app.call("ask", question=FREE)
+            assert answer["rows"]
+    assert ["grammar" in request for request in model.asked] == [True, False, False]
 
 
 # --- slow, failing, hanging -----------------------------------------------------------------------

@@ -166,7 +166,7 @@ def test_the_tables_that_a_question_is_about_come_first_and_what_links_them_next
 
 
 def test_a_card_that_does_not_fit_names_what_it_leaves_out() -> None:
-    card = card_of(SHOP, "how many customers", longest=200)
+    card = card_of(SHOP, "how many customers", longest=200).text
     assert card.startswith("TABLE customers")
     assert len(card) < 400
     assert "further tables, not described here:" in card
@@ -195,7 +195,7 @@ def test_a_card_tells_what_a_semantic_file_says_and_hides_what_only_joins_need()
     schema = Schema((staff, tickets), measures=(late,))
 
     def card(**how: object) -> list[str]:
-        return card_of(schema, "delay of cases", **how).splitlines()  # type: ignore[arg-type]
+        return card_of(schema, "delay of cases", **how).text.splitlines()  # type: ignore[arg-type]
 
     assert card() == [
         'TABLE tkt  -- called "ticket", "case"; its times are those of opened',

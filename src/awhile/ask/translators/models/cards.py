@@ -7,6 +7,7 @@ What a semantic file says is told, too; what it hides only as far as joins need 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from awhile.ask.schema import NamedMeasure, Schema, Table, TableColumn
 
-__all__ = ["card_of", "tables_for"]
+__all__ = ["LONGEST_CARD", "Card", "card_of", "tables_for"]
 
 LONGEST_CARD = 12_000
 """Characters of a card; some 4,000 tokens, which a small model still reads."""
@@ -33,9 +34,17 @@ _NAMED, _HELD = 3, 1
 """What a word of the question counts in a table's name, and in a column's."""
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The text, and the tables that it describes with the columns that it names."""
+
+    text: str
+    tables: tuple[Table, ...]
+
+
 def card_of(
     schema: Schema, question: str, *, may_show: Collection[str] = (), longest: int = LONGEST_CARD
-) -> str:
+) -> Card:
     """The tables that matter to the question, as far as they fit, and the names of the others.
 
     Args:
@@ -45,6 +54,7 @@ def card_of(
         longest: how many characters.
     """
     written: list[str] = []
+    described: list[Table] = []
     left_out: list[str] = []
     room = longest
     for table in tables_for(schema, question):
@@ -53,10 +63,11 @@ def card_of(
             left_out.append(visible(table.name))
             continue
         written.append(text)
+        described.append(replace(table, columns=tuple(_shown(schema, table))))
         room -= len(text)
     if left_out:
         written.append(f"-- further tables, not described here: {', '.join(left_out)[:longest]}")
-    return "\n".join(written)
+    return Card("\n".join(written), tuple(described))
 
 
 def tables_for(schema: Schema, question: str) -> Sequence[Table]:
@@ -94,13 +105,8 @@ def _table(schema: Schema, table: Table, may_show: Collection[str]) -> str:
     about += [_ONLY_FOR_JOINS] if table.hidden else []
     about += [_comment(table.comment)] if table.comment else []
     about += [f"its times are those of {visible(table.date)}"] if table.date else []
-    keys = _keys(schema, table)
     lines = [f"TABLE {visible(table.name)}{_aside(about)}"]
-    lines += [
-        _column(table, column, may_show)
-        for column in table.columns
-        if column.name in keys or not (table.hidden or column.hidden)
-    ]
+    lines += [_column(table, column, may_show) for column in _shown(schema, table)]
     if table.primary_key:
         lines.append(f"  PRIMARY KEY ({', '.join(map(visible, table.primary_key))})")
     for key in table.foreign_keys:
@@ -110,6 +116,15 @@ def _table(schema: Schema, table: Table, may_show: Collection[str]) -> str:
         lines.append(f"  FOREIGN KEY ({here}) REFERENCES {visible(key.table)} ({there})")
     lines += [_measure(one) for one in schema.measures if one.table == table.name]
     return "\n".join(lines) + "\n"
+
+
+def _shown(schema: Schema, table: Table) -> list[TableColumn]:
+    keys = _keys(schema, table)
+    return [
+        column
+        for column in table.columns
+        if column.name in keys or not (table.hidden or column.hidden)
+    ]
 
 
 def _keys(schema: Schema, table: Table) -> set[str]:

@@ -9,7 +9,7 @@ written anywhere.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from awhile.ask.translators.models.local import LocalModel, model_file
@@ -34,6 +34,9 @@ _KEYS = {
 }
 """The variables of the providers in the extra; of any other it is PROVIDER_API_KEY."""
 
+_LOOK_SECONDS = 5.0
+"""How long a server may take to say who it is."""
+
 _OLLAMA = "http://127.0.0.1:11434/v1"
 _NO_KEY = "none"
 """What a server without keys is sent: OpenAI's client wants one."""
@@ -43,19 +46,45 @@ _NO_KEY = "none"
 class Chosen:
     """A model that can be asked, and the key that nothing may show.
 
-    `local` is what runs it, where that is this machine.
+    `local` is what runs it, where that is this process's own; `url` is a server's address, where
+    one was given.
     """
 
     name: str
     model: Model
     key: str | None
     local: LocalModel | None = None
+    url: str | None = None
+    _known: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def without_key(self, text: str) -> str:
         """The text without the key in it, whole or as providers abridge it."""
         if self.key and len(self.key) > 8:
             text = text.replace(self.key, "…").replace(self.key[:8], "…")
         return text
+
+    async def takes_grammar(self) -> bool:
+        """Whether its server keeps an answer to a grammar: llama.cpp's does, and says who it is."""
+        if self.local is None and self.url is not None and "grammar" not in self._known:
+            self._known["grammar"] = await _is_llama_cpp(self.url, self.key)
+        return self._known.get("grammar", self.local is not None)
+
+    def refuses_grammar(self) -> None:
+        """Note that it did not take one."""
+        self._known["grammar"] = False
+
+
+async def _is_llama_cpp(url: str, key: str | None) -> bool:
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        async with httpx2.AsyncClient(timeout=_LOOK_SECONDS) as client:
+            reply = await client.get(f"{url.rstrip('/')}/models", headers=headers)
+        models: list[dict[str, Any]] = reply.json()["data"]
+        return any(one.get("owned_by") == "llamacpp" for one in models)
+    except (httpx2.HTTPError, ValueError, LookupError, TypeError, AttributeError):
+        return False  # whatever it is, it can be asked without a grammar
 
 
 def chosen(name: str, *, url: str | None = None) -> Chosen:
@@ -85,7 +114,7 @@ def chosen(name: str, *, url: str | None = None) -> Chosen:
             f"into the keyring: keyring set {KEYRING_SERVICE} {provider}"
         )
     try:
-        return Chosen(name, _model(provider, model_name, url, key), key)
+        return Chosen(name, _model(provider, model_name, url, key), key, url=url)
     except ImportError as missing:
         raise SettingsError(
             f"Models need the extra 'models', and for {provider!r} the package {missing.name!r}: "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,8 @@ from awhile.ask.translators.models.asking import (
     reply_of,
     request_of,
 )
-from awhile.ask.translators.models.cards import card_of
+from awhile.ask.translators.models.cards import LONGEST_CARD, card_of
+from awhile.ask.translators.models.grammar import answer_grammar
 from awhile.ask.translators.models.local import LocalModelFailed
 from awhile.ask.translators.models.mending import Unreadable, mended
 from awhile.ask.translators.models.saying import said_of
@@ -45,6 +46,23 @@ SECONDS = 120.0
 
 MOST_TOKENS = 2000
 """Of an answer; models that think aloud before it need most of them."""
+
+
+LONGEST_LOCAL_CARD = 6000
+"""Characters of a card for a model on this machine, which may read a hundred of them a second."""
+
+_NOT_TAKEN = 400
+_NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
+"""Beside a grammar: an answer that may only be SQL leaves no room to think aloud."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a model is sent; `grammar` holds its answer, where the server can."""
+
+    system: str
+    messages: Sequence[Said]
+    grammar: str | None
 
 
 class ModelTranslator:
@@ -105,8 +123,8 @@ class ModelTranslator:
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn] = ()
     ) -> Translation:
         """See `contract.Translator.translate`. Cancelling it ends the request to the model."""
-        system, messages = await self._request(question, schema, today, conversation)
-        return await self._answered(question, schema, system, messages)
+        asked = await self._request(question, schema, today, conversation)
+        return await self._answered(question, schema, asked)
 
     async def correct(
         self,
@@ -119,9 +137,9 @@ class ModelTranslator:
         error: str,
     ) -> Translation:
         """See `contract.Corrects.correct`."""
-        system, messages = await self._request(question, schema, today, conversation)
-        messages = [*messages, *correction_of(written.sql, error)]
-        came_to = await self._answered(question, schema, system, messages, before=written.use)
+        asked = await self._request(question, schema, today, conversation)
+        asked = replace(asked, messages=[*asked.messages, *correction_of(written.sql, error)])
+        came_to = await self._answered(question, schema, asked, before=written.use)
         if not isinstance(came_to, Sql):
             return came_to
         return replace(
@@ -132,19 +150,22 @@ class ModelTranslator:
 
     async def _request(
         self, question: str, schema: Schema, today: date, conversation: Sequence[Turn]
-    ) -> tuple[str, list[Said]]:
+    ) -> _Asked:
         about = " ".join([*(turn.question for turn in conversation), question])
 
-        def request() -> tuple[str, list[Said]]:
+        def request() -> _Asked:
             known = [*(self._examples() if self._examples else ()), *schema.examples]
-            return request_of(
+            longest = LONGEST_CARD if self._chosen.local is None else LONGEST_LOCAL_CARD
+            card = card_of(schema, about, may_show=self._may_show, longest=longest)
+            system, messages = request_of(
                 question,
-                card_of(schema, about, may_show=self._may_show),
+                card.text,
                 dialect=schema.dialect,
                 today=today,
                 conversation=conversation,
                 examples=nearest(question, known),
             )
+            return _Asked(system, messages, answer_grammar(card.tables, schema.dialect))
 
         return await anyio.to_thread.run_sync(request)
 
@@ -152,14 +173,13 @@ class ModelTranslator:
         self,
         question: str,
         schema: Schema,
-        system: str,
-        messages: Sequence[Said],
+        asked: _Asked,
         before: ModelUse | None = None,
     ) -> Translation:
         began = time.monotonic()
         try:
             with anyio.fail_after(self._seconds):
-                response = await self._asked(system, messages)
+                response = await self._response(asked)
         except TimeoutError:
             return self._failed(schema, question, f"did not answer within {self._seconds:g} s")
         except Exception as error:  # noqa: BLE001 - each provider's client raises its own kinds
@@ -186,7 +206,23 @@ class ModelTranslator:
             use=use,
         )
 
-    async def _asked(self, system: str, messages: Sequence[Said]) -> ModelResponse:
+    async def _response(self, asked: _Asked) -> ModelResponse:
+        from pydantic_ai.exceptions import ModelHTTPError
+
+        if asked.grammar is None or not await self._chosen.takes_grammar():
+            return await self._sent(asked)
+        try:
+            return await self._sent(asked, {"grammar": asked.grammar, **_NO_THINKING})
+        except ModelHTTPError as error:
+            if error.status_code != _NOT_TAKEN:
+                raise
+        response = await self._sent(asked)
+        self._chosen.refuses_grammar()
+        return response
+
+    async def _sent(
+        self, asked: _Asked, further: Mapping[str, object] | None = None
+    ) -> ModelResponse:
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import (
             ModelRequest,
@@ -197,13 +233,15 @@ class ModelTranslator:
         )
         from pydantic_ai.settings import ModelSettings
 
-        sent: list[ModelMessage] = [ModelRequest(parts=[SystemPromptPart(content=system)])]
-        for who, text in messages:
+        sent: list[ModelMessage] = [ModelRequest(parts=[SystemPromptPart(content=asked.system)])]
+        for who, text in asked.messages:
             if who == "user":
                 sent.append(ModelRequest(parts=[UserPromptPart(content=text)]))
             else:
                 sent.append(ModelResponse(parts=[TextPart(content=text)]))
         settings = ModelSettings(timeout=self._seconds, **self._settings)  # type: ignore[typeddict-item]
+        if further:
+            settings["extra_body"] = dict(further)
         return await model_request(self._chosen.model, sent, model_settings=settings)
 
     def _failed(self, schema: Schema, question: str, why: str) -> Refusal:
