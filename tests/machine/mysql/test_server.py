@@ -12,7 +12,7 @@ import pymysql
 import pytest
 
 from awhile.ask.engines.contract import Budget, Engine
-from awhile.ask.engines.errors import DatabaseNotOpened, EngineError, QueryRefused
+from awhile.ask.engines.errors import DatabaseNotOpened, EngineError, QueryError, QueryRefused
 from awhile.ask.engines.sqlalchemy.engine import SQLAlchemyEngine
 from awhile.ask.engines.sqlalchemy.mysql.reasons import plain
 from awhile.ask.results import page
@@ -310,6 +310,17 @@ async def test_the_card_has_keys_comments_kinds_and_tables_that_keep_their_histo
     }
     assert shops.columns[0].comment == "our number"
     assert shops.columns[1].sample_values == ("big",)
+
+
+async def test_a_value_that_the_server_gives_null_in_place_of_is_no_null(
+    engine: SQLAlchemyEngine, tmp_path: Path
+) -> None:
+    """Ours: it says so in a warning alone, and other warnings lose nothing."""
+    with pytest.raises(QueryError, match="larger than the server makes"):
+        await rows(engine, "SELECT repeat('x', 100000000) AS large", tmp_path)
+    assert await rows(engine, "SELECT 1 / 0 AS nothing, CAST('1x' AS INT) AS one", tmp_path) == [
+        [None, "1"]
+    ]
 
 
 def test_what_the_server_ended_is_said_in_a_sentence() -> None:

@@ -62,6 +62,11 @@ class Stream(SSCursor):
         """Whether there are rows that were not read."""
         return self._answer is not None and bool(self._answer.unbuffered_active)
 
+    @property
+    def warned(self) -> bool:
+        """Whether the server has something to say of the rows, all of them read by now."""
+        return bool(self._answer.warning_count)
+
     def leave(self) -> None:
         """Read no more of it: the connection has to be dropped, too."""
         self._answer.unbuffered_active = False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pymysql
 
 from awhile.ask.engines.errors import QueryError
 from awhile.ask.engines.workers.serving import Stopped
 
-__all__ = ["plain", "why_not_connected"]
+__all__ = ["plain", "refuse_the_lost", "why_not_connected"]
 
 _INTERRUPTED = 1317
 _KILLED = 1927
@@ -17,6 +19,9 @@ _TOOK_TOO_LONG = (1969, 3024)
 _LOCKED = 1205
 _UNKNOWN = (1054, 1109, 1146)
 _NO_FUNCTION = (1305, 1370)
+
+_CUT = (1260, 1301)
+"""Warnings of a value that was larger than some limit of the server's."""
 
 _REFUSED = (1044, 1045, 1698)
 _NO_DATABASE = 1049
@@ -42,6 +47,16 @@ def plain(error: pymysql.Error, *, interrupted: bool = False) -> Exception:
     if code in _LOST or code == _SHUT_DOWN or not isinstance(code, int) or code == 0:
         return QueryError(f"the connection to the server is lost ({said or 'it said nothing'})")
     return QueryError(said, unknown_name=code in _UNKNOWN)
+
+
+def refuse_the_lost(warnings: Iterable[tuple[int, str]]) -> None:
+    """Raise `QueryError` where the server has put NULL, or a part, in place of a value."""
+    for code, said in warnings:
+        if code in _CUT:
+            raise QueryError(
+                "a value was larger than the server makes, which gives NULL or a part of it in its "
+                f"place ({said}), so nothing is shown; ask for a smaller one, or raise that limit"
+            )
 
 
 def why_not_connected(name: str, code: object, said: str) -> str:

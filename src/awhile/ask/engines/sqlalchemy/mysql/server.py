@@ -15,7 +15,7 @@ from awhile.ask.engines.contract import Scalar
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
 from awhile.ask.engines.sqlalchemy.address import Address
 from awhile.ask.engines.sqlalchemy.mysql.driver import Link, Stream, linked
-from awhile.ask.engines.sqlalchemy.mysql.reasons import plain, why_not_connected
+from awhile.ask.engines.sqlalchemy.mysql.reasons import plain, refuse_the_lost, why_not_connected
 from awhile.ask.engines.sqlalchemy.mysql.user import check_user
 from awhile.ask.engines.sqlalchemy.mysql.values import Result
 from awhile.ask.engines.sqlalchemy.statement import Statement
@@ -121,7 +121,7 @@ class MySQLServer:
         try:
             with self._errors():
                 cells = stream.read(statement.sql)
-            yield Result(stream.fields(), self._read(cells))
+            yield Result(stream.fields(), self._read(stream, cells))
         finally:
             if stream.unread:
                 stream.leave()
@@ -241,9 +241,15 @@ class MySQLServer:
         with self._errors():
             return _ask(self._link, sql)
 
-    def _read(self, cells: Iterable[tuple[bytes | None, ...]]) -> Generator[tuple[Any, ...]]:
+    def _read(
+        self, stream: Stream, cells: Iterable[tuple[bytes | None, ...]]
+    ) -> Generator[tuple[Any, ...]]:
         with self._errors():
             yield from cells
+            if stream.warned:
+                refuse_the_lost(
+                    [(int(one[1]), str(one[2])) for one in self._asked("SHOW WARNINGS")]
+                )
 
     @contextmanager
     def _errors(self) -> Generator[None]:
