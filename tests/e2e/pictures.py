@@ -171,6 +171,13 @@ def shared(page: Page, people: Several) -> None:
     expect(page.get_by_role("gridcell").first).to_be_visible()
 
 
+def signed_out(page: Page, people: Several) -> None:
+    run_sql(page, "SELECT range AS n, range * range AS square FROM range(12)")
+    expect(page.get_by_role("gridcell").first).to_be_visible()
+    people.end_session(page.context)
+    expect(connection(page)).to_contain_text("Sign in again")
+
+
 STATES: dict[str, Callable[[Page], None]] = {
     "front": front,
     "editor": editor,
@@ -276,6 +283,10 @@ def main(wanted: list[str]) -> None:
             "asked": (opened_at(asking), asked),
             "sharing": (partial(people.sign_in, name="ada"), sharing),
             "shared": (partial(people.sign_in, name="eve"), partial(shared, people=people)),
+            "signed-out": (
+                partial(people.sign_in, name="ada"),
+                partial(signed_out, people=people),
+            ),
         }
         playwright = stack.enter_context(sync_playwright())
         browser = launched(playwright)

@@ -101,6 +101,12 @@ class Several:
         page.get_by_role("button", name="Sign-in").click()
         expect(page.locator(".connection")).to_have_text("Live")
 
+    def end_session(self, context: BrowserContext) -> None:
+        """End a browser's session while its tabs know nothing of it."""
+        headers = {"origin": self.page_url, "content-type": "application/json"}
+        ended = context.request.post(f"{self.page_url}/api/sign-out", headers=headers, data="{}")
+        assert ended.ok
+
     def api(self, context: BrowserContext, path: str) -> int:
         """The status of a GET in a browser's session."""
         return context.request.get(f"{self.page_url}/api{path}").status

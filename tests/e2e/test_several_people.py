@@ -98,9 +98,7 @@ def test_whoever_is_signed_out_while_typing_signs_in_again_and_goes_on(
 ) -> None:
     ada.goto(f"{served.page_url}/sql")
     write_sql(ada, "SELECT 'typed for an hour'")
-    headers = {"origin": served.page_url, "content-type": "application/json"}
-    ended = ada.context.request.post(f"{served.page_url}/api/sign-out", headers=headers, data="{}")
-    assert ended.ok
+    served.end_session(ada.context)
     expect(connection(ada)).to_contain_text("Signed out; what you see may be out of date")
     assert violations(ada) == []
     with ada.expect_popup() as opened:
@@ -121,8 +119,7 @@ def test_another_person_in_the_same_browser_is_shown_nothing_of_the_one_before(
     run_sql(ada, ADAS)
     expect(ada.get_by_role("grid")).to_contain_text("of Ada")
     second = ada.context.new_page()
-    headers = {"origin": served.page_url, "content-type": "application/json"}
-    ada.context.request.post(f"{served.page_url}/api/sign-out", headers=headers, data="{}")
+    served.end_session(ada.context)
     ada.context.clear_cookies()  # also the provider's, which knew her
     served.sign_in(second, "eve")
     expect(ada.get_by_role("button", name="Eve", exact=True)).to_be_visible()
