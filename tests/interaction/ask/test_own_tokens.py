@@ -3,6 +3,7 @@ them than there are people. Source: issue 7, "Several people"; ours."""
 
 from __future__ import annotations
 
+import errno
 import math
 import time
 from collections.abc import AsyncGenerator
@@ -271,6 +272,25 @@ async def test_a_desk_is_cleared_when_its_person_has_signed_out_everywhere(tmp_p
         await people.sign_out(second)
         with anyio.fail_after(PATIENCE_SECONDS):
             await seat.gone.wait()
+
+
+async def test_a_full_disk_signs_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with kept(tmp_path) as page, desks(page) as people:
+        ada = await page.signed_in()
+        monkeypatch.setattr(Path, "write_text", full)
+        page.now += LIFE * 0.8
+        page.will_renew("ada-1", "r1")
+        assert await ada.access_token() == "ada-1"
+        assert "No space left on device" in caplog.text
+        monkeypatch.setattr(Path, "unlink", full)
+        await people.sign_out(ada)
+        assert page.sessions.all() == []
+        await people.seat_of(await page.signed_in(EVE))
 
 
 async def test_who_signs_out_has_left_and_what_was_to_stop_then_stops(tmp_path: Path) -> None:

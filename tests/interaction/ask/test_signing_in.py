@@ -298,8 +298,10 @@ async def test_signing_out_ends_the_session_here_and_there(page: Served) -> None
     assert ada.cookies == {}
     ada.cookies = held
     assert (await ada.get("/api/session")).status_code == 401
-    revoked = page.issuer.forms[-1]
-    assert (revoked["at"], revoked["token"]) == ("/revoke", "refresh-of-ada")
+    with anyio.fail_after(10):
+        while page.issuer.forms[-1]["at"] != "/revoke":  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+    assert page.issuer.forms[-1]["token"] == "refresh-of-ada"  # noqa: S105
 
 
 async def test_a_provider_without_such_an_address_is_left_alone(page: Served) -> None:

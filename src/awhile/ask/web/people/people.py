@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import httpx2
@@ -17,7 +17,7 @@ from awhile.ask.web.people.provider import SignedOut
 from awhile.errors import Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 
     from anyio.abc import TaskGroup, TaskStatus
     from starlette.types import ASGIApp
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from awhile.ask.web.people.sessions import Session, Sessions
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 MOST_PEOPLE = 500
 """How many desks there may be at once; each lists its person's runs once a second."""
@@ -143,7 +145,7 @@ class People:
             while True:
                 await anyio.sleep(self._look_seconds)
                 for session in await self._sessions.sweep():
-                    self._tasks.start_soon(self.sign_out, session)
+                    self._tasks.start_soon(_alone, self.sign_out, session)
                 for person, seat in list(self._seats.items()):
                     if seat.in_use:  # a stream is one long request
                         self._sessions.seen(person)
@@ -174,12 +176,13 @@ class People:
 
     async def sign_out(self, session: Session) -> None:
         """End a session, also at the provider; the person's last one is their leaving."""
+        session.leaving = True
         seat = self._seats.get(session.person.key)
         if seat is not None and self._sessions.of_person(session.person.key) == [session]:
             with anyio.move_on_after(STOP_SECONDS):
                 await seat.desk.follower.stop_what_was_left()
         await self._sessions.end(session)
-        await self._sessions.provider.revoke(session.tokens)
+        self._tasks.start_soon(_alone, self._sessions.provider.revoke, session.tokens)
 
     def __len__(self) -> int:
         return len(self._seats)
@@ -206,6 +209,14 @@ class People:
             self._seats.pop(person, None)
             seat.ready.set()
             seat.gone.set()
+
+
+async def _alone(act: Callable[[T], Awaitable[None]], of: T) -> None:
+    """Do it; whatever goes wrong with one session leaves all others as they are."""
+    try:
+        await act(of)
+    except Exception:
+        log.exception("A session was not ended in order.")
 
 
 __all__ = ["IDLE_SECONDS", "MOST_PEOPLE", "OwnToken", "People", "Seat"]

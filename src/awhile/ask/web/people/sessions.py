@@ -53,6 +53,8 @@ class Session:
         self.seen_at = 0.0
         """When it was last used; Unix seconds, as the end."""
         self.written_seen_at = 0.0
+        self.leaving = False
+        """Whether it is being ended."""
         self.ended = anyio.Event()
         self._sessions = sessions
         self._renewing = anyio.Lock()
@@ -200,7 +202,10 @@ class Sessions:
         self._by_digest.pop(session.digest, None)
         with anyio.CancelScope(shield=True):
             async with self._writing:
-                await anyio.to_thread.run_sync(self._file(session.digest).unlink, True)
+                try:
+                    await anyio.to_thread.run_sync(self._file(session.digest).unlink, True)
+                except OSError as why:
+                    log.error("A session that has ended is still on the disk: %s", why)
 
     async def sweep(self) -> list[Session]:
         """Those that are too old, for whoever ends them; of the others it is written down who is
@@ -209,7 +214,8 @@ class Sessions:
         old: list[Session] = []
         for session in self.all():
             if session.ends_at <= now:
-                old.append(session)
+                if not session.leaving:
+                    old.append(session)
             elif session.seen_at > session.written_seen_at + SEEN_SECONDS:
                 await self.keep(session)
         return old
@@ -229,7 +235,10 @@ class Sessions:
                 }
             )
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._write, session.digest, sealed)
+                try:
+                    await anyio.to_thread.run_sync(self._write, session.digest, sealed)
+                except OSError as why:  # it goes on, but for a restart
+                    log.error("A session is not kept over a restart: %s", why)
 
     def _opened(self, digest: str, sealed: str) -> Session | None:
         kept: dict[str, Any] | None = self._files.opened(sealed)
