@@ -37,7 +37,7 @@ class Issuing:
         self.forms: list[dict[str, str]] = []
         """What was posted to it."""
         self.replies: list[dict[str, Any]] = []
-        """What it answers to that, in order; ``error`` makes it a refusal."""
+        """What it answers for tokens, in order; ``error`` makes it a refusal."""
 
     def rotate(self, name: str) -> None:
         """Sign with another key from now on; the one before is withdrawn."""
@@ -96,7 +96,8 @@ class Issuing:
         self.forms.append({"at": request.url.path, **{name: one[0] for name, one in form.items()}})
         if not self.answers:
             return Response(status_code=502)
-        reply = self.replies.pop(0) if self.replies else {}
+        answers = request.url.path == "/token" and bool(self.replies)
+        reply = self.replies.pop(0) if answers else {}
         return JSONResponse(reply, 400 if "error" in reply else 200)
 
 
