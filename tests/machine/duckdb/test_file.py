@@ -221,6 +221,18 @@ async def test_where_every_worker_is_killed_that_is_said_and_not_tried_for_ever(
     await engine.close()
 
 
+async def test_an_error_among_the_rows_is_said_like_any_other(file: Path, tmp_path: Path) -> None:
+    """Ours: Arrow wraps it, as JSON, once rows have begun to come."""
+    engine = DuckDBEngine(file)
+    await engine.open()
+    sql = "SELECT CASE range WHEN 900000 THEN CAST('x' || range AS INT) END FROM range(1000000)"
+    with pytest.raises(QueryError) as error:
+        await ask(engine, sql, tmp_path)
+    await engine.close()
+    assert error.value.message == "Conversion Error: Could not convert string 'x900000' to INT32"
+    assert (error.value.line, error.value.column) == (1, 36)
+
+
 async def test_memory_and_temporary_files_are_bounded_and_it_is_said_what_to_do(
     file: Path, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ import anyio
 import pytest
 
 from awhile.ask.engines.contract import Budget, Capabilities, Estimate, Scalar
-from awhile.ask.engines.errors import EngineLost
+from awhile.ask.engines.errors import EngineLost, QueryError
 from awhile.ask.engines.workers.engine import PooledEngine
 from awhile.ask.engines.workers.messages import Fetched, ToEstimate, ToRun
 from awhile.ask.engines.workers.pool import Worker
@@ -40,6 +41,8 @@ class Failing:
         return None
 
     def run(self, order: ToRun, running: Running) -> Fetched:
+        if order.sql == "a full disk":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if order.sql == "a mistake":
             raise KeyError("since")
         if order.sql == "an exit":
@@ -105,3 +108,18 @@ async def test_a_lost_process_is_told_in_a_sentence_with_what_to_do_and_logged_w
     assert "was killed, as a system does that runs out of memory" in told["SIGKILL"]
     assert not any("Traceback" in one or "\n" in one for one in told.values())
     assert "Traceback" in caplog.text
+
+
+async def test_a_full_disk_is_named_with_what_to_do_and_costs_no_process(tmp_path: Path) -> None:
+    """Ours: the next query has the same process."""
+    engine = FailingEngine()
+    await engine.open()
+    for _ in range(2):
+        with (
+            anyio.fail_after(20),
+            pytest.raises(QueryError, match="no room for its rows"),
+        ):
+            await engine.run(
+                "a full disk", report=print, budget=Budget(), destination=tmp_path / "r.parquet"
+            )
+    await engine.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +36,14 @@ _BATCH_ROWS = 1_024
 seventh faster (measured)."""
 
 _EXPLAIN = "EXPLAIN "
+
+_WRAPPED: Mapping[str, type[duckdb.Error]] = {
+    "FATAL Error": duckdb.FatalException,
+    "INTERNAL Error": duckdb.InternalException,
+    "INTERRUPT Error": duckdb.InterruptException,
+    "Out of Memory Error": duckdb.OutOfMemoryException,
+}
+"""Those that are treated differently from the others."""
 
 _NO_MEMORY = (
     "it needs more memory at once than a query may use; ask for less at once, or raise "
@@ -215,7 +223,7 @@ class DuckDBSession(ABC):
         return sql
 
     def _each(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        while (batch := self.confined(next, batches, None)) is not None:
+        while (batch := self.confined(_next, batches)) is not None:
             yield batch
 
     def _at_end(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -273,6 +281,16 @@ class _FileSession(DuckDBSession):
 
     def described(self, seconds: float) -> Schema:
         return describe.schema(self.connection, self._settings.database, seconds)
+
+
+def _next(batches: pa.RecordBatchReader) -> pa.RecordBatch | None:
+    try:
+        return next(batches, None)
+    except (OSError, pa.ArrowException) as error:
+        # What DuckDB says while rows stream comes wrapped by Arrow.
+        text = str(error)
+        kind = _WRAPPED.get(text.partition(": ")[0], duckdb.Error)
+        raise kind(text) from None
 
 
 def _mark(name: str) -> str:

@@ -6,6 +6,8 @@ that an interrupt takes effect (DuckDB 2.0.1 took up to 15 s inside a sort; a ki
 
 from __future__ import annotations
 
+import errno
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterable
@@ -229,7 +231,7 @@ class _Worker:
             # An error while rows stream comes wrapped by Arrow; a full disk comes from Parquet.
             if given.stop_asked.is_set():
                 return Interrupted()
-            return Failed(f"{type(error).__name__}: {error}")
+            return Failed(_not_written(error))
 
     def _run(self, session: Session, order: ToRun, running: Running) -> Fetched:
         running.check()
@@ -238,6 +240,14 @@ class _Worker:
             return session.run(order, running)
         finally:
             reports.end()
+
+
+def _not_written(error: Exception) -> str:
+    """What Python or Arrow says of rows on their way to the file, with what to do."""
+    said = str(error)
+    if any(os.strerror(code) in said for code in (errno.ENOSPC, errno.EDQUOT)):
+        return "there is no room for its rows on the disk; make room, or ask for fewer"
+    return f"its rows broke off: {said} ({type(error).__name__})"
 
 
 def write_rows(
