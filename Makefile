@@ -57,9 +57,9 @@ bench:                   ## how fast all is, beside its peers (QUICK=1: two minu
 	@[ -z "$(ENGINES)" ] || { scripts/set-up postgres; scripts/set-up mariadb; }
 	@QUICK=$(QUICK) ENGINES=$(ENGINES) scripts/bench
 
-eval:                    ## translators against questions with known answers, into docs/questions.md
+eval:                    ## translators against questions with known answers, into docs/questions.md (GGUF=path, MODEL=provider:name)
 	@scripts/set-up venv
-	@.venv/bin/python -m benchmarks.questions --page
+	@.venv/bin/python -m benchmarks.questions --page $(if $(GGUF),--model 'gguf:$(GGUF)',$(if $(MODEL),--model '$(MODEL)')) $(EVAL)
 
 wire:                    ## record anew what docs/wire.md shows
 	@scripts/set-up venv

@@ -4,20 +4,23 @@
 
     python -m benchmarks.questions                     # everything, and docs/questions.md
     python -m benchmarks.questions --only shop --show wrong
+    python -m benchmarks.questions --model gguf:coder.gguf --every 5 --engines duckdb
 """
 
 from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 from rich.console import Console
 
 from awhile.ask.translators.contract import QuestionBack, Sql
-from benchmarks.questions.evaluate import TRANSLATORS, Outcome, evaluate
-from benchmarks.questions.page import PAGE, table, written
+from benchmarks.questions.databases import Database
+from benchmarks.questions.evaluate import Made, Outcome, evaluate, translators
+from benchmarks.questions.page import PAGE, table, with_model, written
 from benchmarks.questions.sets import ENGINES, GROUPS, Asked, sets
 from benchmarks.questions.speed import measured
 from checks.postgres import Cluster, binaries
@@ -35,17 +38,23 @@ def main() -> None:
         if asked.postgres and binaries():
             cluster = stack.enter_context(Cluster())
         chosen = [
-            each
+            replace(each, questions=each.questions[:: asked.every])
             for each in sets(cluster)
-            if each.group in asked.only and not (asked.held_out is False and each.held_out)
+            if each.group in asked.only
+            and each.engine in asked.engines
+            and not (asked.held_out is False and each.held_out)
         ]
         for one in chosen:
             with one.open() as database:
-                for name in asked.translators:
-                    outcomes = anyio.run(evaluate, one, database, TRANSLATORS[name]())
+                for name, made in translators(asked.model, asked.model_url).items():
+                    outcomes = anyio.run(_evaluated, one, database, made)
                     results.setdefault(name, []).append((one, outcomes))
                     _show(console, one, outcomes, asked.show)
     console.print(table(results))
+    if asked.model:
+        if asked.page:
+            PAGE.write_text(with_model(PAGE.read_text(encoding="utf-8"), results), "utf-8")
+        return
     speed = measured()
     for line in speed:
         console.print(": ".join(line[:2]), f"({line[3]}, target {line[2]})")
@@ -55,12 +64,17 @@ def main() -> None:
         console.print(f"written to {PAGE.relative_to(Path.cwd())}")
 
 
+async def _evaluated(one: Asked, database: Database, made: Made) -> list[Outcome]:
+    async with made() as translator:
+        return await evaluate(one, database, translator)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.questions")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS)
-    parser.add_argument(
-        "--translators", nargs="+", choices=tuple(TRANSLATORS), default=tuple(TRANSLATORS)
-    )
+    parser.add_argument("--model", help="measure it, too, alone and behind the built-in one")
+    parser.add_argument("--model-url", help="where it is, for compatible:…")
+    parser.add_argument("--every", type=int, default=1, help="every such question of a set alone")
     parser.add_argument("--show", nargs="+", choices=SCORES, default=(), help="each such question")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
     parser.add_argument("--no-postgres", dest="postgres", action="store_false")

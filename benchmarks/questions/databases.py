@@ -14,9 +14,12 @@ import duckdb
 import psycopg
 
 from awhile.ask.engines.duckdb import describe as duckdb_describe
+from awhile.ask.engines.duckdb import guard as duckdb_guard
 from awhile.ask.engines.postgres import describe as postgres_describe
+from awhile.ask.engines.postgres import guard as postgres_guard
 from awhile.ask.engines.postgres.link import Server
 from awhile.ask.engines.sqlite import describe as sqlite_describe
+from awhile.ask.engines.sqlite import guard as sqlite_guard
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -39,6 +42,10 @@ class Database(Protocol):
     @property
     def schema(self) -> Schema: ...
 
+    def check(self, sql: str) -> None:
+        """Raise for what the engine would not run at all."""
+        ...
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """What the SQL gives. Raises the driver's error."""
         ...
@@ -52,6 +59,7 @@ class _Duck:
     def __init__(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
         self._connection = connection
         self.schema = duckdb_describe.schema(connection, Path(name), _SURVEY_SECONDS)
+        self.check = duckdb_guard.check
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql).fetchall()
@@ -64,6 +72,7 @@ class _Lite:
         self._connection = connection
         self.gold = gold.rows if gold else self.rows
         self.schema = sqlite_describe.schema(connection, Path(name), _SURVEY_SECONDS)
+        self.check = sqlite_guard.check
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql).fetchall()
@@ -79,6 +88,9 @@ class _Postgres:
         server.ask(b"BEGIN READ ONLY")
         self.schema = postgres_describe.schema(server, name, _SURVEY_SECONDS)
         server.ask(b"ROLLBACK")
+
+    def check(self, sql: str) -> None:
+        postgres_guard.checked(sql, {})
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql.encode()).fetchall()

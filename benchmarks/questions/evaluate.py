@@ -4,28 +4,72 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from awhile.ask.translators.builtin import BuiltInTranslator
-from awhile.ask.translators.contract import Sql, Turn
+from awhile.ask.translators.contract import Corrects, Sql, Translator, Turn
+from awhile.ask.translators.models.providers import chosen
+from awhile.ask.translators.models.together import Together
+from awhile.ask.translators.models.translator import ModelTranslator
 from benchmarks.questions.databases import TODAY
 from benchmarks.questions.scoring import score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
-    from awhile.ask.schema import Schema
-    from awhile.ask.translators.contract import Translation, Translator
+    from awhile.ask.translators.contract import Translation
     from benchmarks.questions.asked import Question
     from benchmarks.questions.databases import Database
     from benchmarks.questions.scoring import Score, Scored
     from benchmarks.questions.sets import Asked
 
-__all__ = ["TRANSLATORS", "Outcome", "answer", "counts", "evaluate", "kinds", "quantile"]
+__all__ = [
+    "BUILT_IN",
+    "Made",
+    "Outcome",
+    "answer",
+    "counts",
+    "evaluate",
+    "kinds",
+    "quantile",
+    "translators",
+]
 
-TRANSLATORS: Mapping[str, Callable[[], Translator]] = {"built-in": BuiltInTranslator}
-"""Every translator that can be measured here, by its name in the table."""
+BUILT_IN = "built-in"
+Made = Callable[[], AbstractAsyncContextManager[Translator]]
+"""Makes a translator, for as long as it is used."""
+
+
+def translators(model: str | None = None, url: str | None = None) -> dict[str, Made]:
+    """Those to measure, by their names in the table: with a model also it, and both together.
+
+    Raises `SettingsError` for a model that cannot be used.
+    """
+    made: dict[str, Made] = {BUILT_IN: _built_in}
+    if model is not None:
+        name = chosen(model, url=url).name
+        made[name] = partial(_model, model, url)
+        made[f"{BUILT_IN}, then {name}"] = partial(_together, model, url)
+    return made
+
+
+@asynccontextmanager
+async def _built_in() -> AsyncGenerator[Translator]:
+    yield BuiltInTranslator()
+
+
+def _model(name: str, url: str | None) -> ModelTranslator:
+    return ModelTranslator(chosen(name, url=url))
+
+
+@asynccontextmanager
+async def _together(name: str, url: str | None) -> AsyncGenerator[Translator]:
+    async with _model(name, url) as model:
+        yield Together(BuiltInTranslator(), model, "abstains")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +83,41 @@ class Outcome:
 
 
 async def answer(
-    question: Question, translator: Translator, schema: Schema
+    question: Question, translator: Translator, database: Database
 ) -> tuple[Translation, float]:
     """What a translator says to a question after those before it, and in how many milliseconds."""
     turns: list[Turn] = []
     for earlier in question.after:
-        said = await translator.translate(earlier, schema, TODAY, turns)
+        said = await translator.translate(earlier, database.schema, TODAY, turns)
         if isinstance(said, Sql):
             turns.append(Turn(earlier, said.sql))
     begun = time.perf_counter()
-    found = await translator.translate(question.ask, schema, TODAY, turns)
+    found = await translator.translate(question.ask, database.schema, TODAY, turns)
+    if isinstance(found, Sql) and isinstance(translator, Corrects):
+        found = await _corrected(found, question, turns, translator, database)
     return found, (time.perf_counter() - begun) * 1000
+
+
+async def _corrected(
+    found: Sql,
+    question: Question,
+    turns: Sequence[Turn],
+    translator: Corrects,
+    database: Database,
+) -> Translation:
+    """What a model wrote and the database does not take is written again once, as in the app."""
+    if found.confidence != "unverified":
+        return found
+    try:
+        database.check(found.sql)
+        database.rows(found.sql)
+    except Exception as error:  # noqa: BLE001 - whatever the driver says of it
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        again = await translator.correct(
+            question.ask, database.schema, TODAY, turns, written=found, error=first
+        )
+        return again if isinstance(again, Sql) else found
+    return found
 
 
 async def evaluate(asked: Asked, database: Database, translator: Translator) -> list[Outcome]:
@@ -58,7 +126,7 @@ async def evaluate(asked: Asked, database: Database, translator: Translator) -> 
     await translator.translate("how many", database.schema, TODAY)
     outcomes: list[Outcome] = []
     for question in asked.questions:
-        found, took = await answer(question, translator, database.schema)
+        found, took = await answer(question, translator, database)
         outcomes.append(Outcome(question, found, score(question, found, database), took))
     return outcomes
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Results = Mapping[str, Sequence[tuple[Asked, Sequence[Outcome]]]]
 
-__all__ = ["PAGE", "table", "written"]
+__all__ = ["PAGE", "table", "with_model", "written"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
 HEAD = (
@@ -34,6 +34,7 @@ HEAD = (
     "wrong by kind",
     "median / 95 % ms",
 )
+_WITH_MODEL = "<!-- written by make eval with a model -->"
 _BEGIN, _END = "<!-- written by make eval -->", "<!-- end -->"
 
 
@@ -49,16 +50,26 @@ def table(results: Results) -> Table:
 
 def written(page: str, results: Results, speed: Sequence[Took]) -> str:
     """The page with its tables made anew. Raises `ValueError` where it has no place for them."""
-    before, found, rest = page.partition(_BEGIN)
+    taken = [("", "CPU time", "target", ""), ["---"] * 4, *speed]
+    return _replaced(page, _BEGIN, [_head_and(_lines(results)), taken])
+
+
+def with_model(page: str, results: Results) -> str:
+    """The page with its table of a model made anew. Raises as `written` does."""
+    return _replaced(page, _WITH_MODEL, [_head_and(_lines(results))])
+
+
+def _head_and(lines: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    return [HEAD, ["---"] * len(HEAD), *lines]
+
+
+def _replaced(page: str, begin: str, tables: Sequence[Sequence[Sequence[str]]]) -> str:
+    before, found, rest = page.partition(begin)
     _, ended, after = rest.partition(_END)
     if not (found and ended):
-        raise ValueError(f"the page needs a place for its table: {_BEGIN} … {_END}")
-    rows = [HEAD, ["---"] * len(HEAD), *_lines(results)]
-    taken = [("", "CPU time", "target", ""), ["---"] * 4, *speed]
-    shown = "\n\n".join(
-        "\n".join("| " + " | ".join(row) + " |" for row in each) for each in (rows, taken)
-    )
-    return f"{before}{_BEGIN}\n\n{shown}\n\n{_END}{after}"
+        raise ValueError(f"the page needs a place for its table: {begin} … {_END}")
+    shown = "\n\n".join("\n".join("| " + " | ".join(row) + " |" for row in each) for each in tables)
+    return f"{before}{begin}\n\n{shown}\n\n{_END}{after}"
 
 
 def _lines(results: Results) -> list[list[str]]:

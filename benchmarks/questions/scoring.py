@@ -43,6 +43,7 @@ def score(asked: Question, found: Translation, database: Database) -> Scored:
     if asked.expect != "sql":
         return Scored("wrong", "answered")
     try:
+        database.check(found.sql)
         got = database.rows(found.sql)
     except Exception as error:  # noqa: BLE001 - whatever the driver says of it, it is wrong
         return Scored("wrong", f"error: {str(error).splitlines()[0][:100]}")

@@ -149,6 +149,7 @@ def test_mended_sql_is_one_select_whose_known_columns_have_a_home(
         ("```sql\nSELECT 3", Wrote("SELECT 3")),
         ("ASK: Which?\n- a\n* b\n", AskedBack("Which?", ("a", "b"))),
         ("ASK: Which?", Cannot("Which?")),
+        ("ASK: Which?\n- a\n- a\n", Cannot("Which?")),
         ("CANNOT: there is\nno weather", Cannot("there is no weather")),
         ("I would love to help.", Cannot("its answer held no SQL")),
         ("", Cannot("its answer held no SQL")),

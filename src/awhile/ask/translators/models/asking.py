@@ -122,7 +122,7 @@ def reply_of(text: str) -> Reply:
         first, *lines = found[1].strip().splitlines()
         choices = [line.lstrip("-*• ").strip() for line in lines]
         named = tuple(dict.fromkeys(one for one in choices if one))[:MOST_CHOICES]
-        return AskedBack(first.strip(), named) if named else Cannot(first.strip())
+        return AskedBack(first.strip(), named) if len(named) > 1 else Cannot(first.strip())
     if found := _CANNOT.search(text):
         return Cannot(" ".join(found[1].split())[:_LONGEST_ERROR])
     if _BARE.match(text):
