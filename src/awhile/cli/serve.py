@@ -203,6 +203,8 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
             say(f"{server.title or server.name}. Ctrl-C ends.", aside=True)
 
     async def serve_it() -> None:
+        if authentication is not None:
+            await authentication.issuer.check()
         await serve_http(
             server,
             host=settings.host,

@@ -90,6 +90,17 @@ class Issuer:
         async with self._fetching:
             return await self._described()
 
+    async def check(self) -> None:
+        """Find out at the start whether it is who it is said to be. One that is away may come.
+
+        Raises:
+            SettingsError: what answers goes by another name.
+        """
+        try:
+            await self.metadata()
+        except Unreachable as away:
+            log.warning("%s", away)
+
     async def read(self, token: str) -> jwt.Token:
         """The header and claims of a token that this issuer has signed. They are not checked.
 

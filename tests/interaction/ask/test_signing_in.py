@@ -351,3 +351,17 @@ async def test_a_provider_that_does_not_say_it_takes_pkce_is_not_used(tmp_path: 
         reply = await page.browser().get("/sign-in")
         assert reply.status_code == 403
         assert "PKCE" in reply.text
+
+
+async def test_no_secret_is_logged_however_much_is(
+    page: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    ada = page.browser()
+    await ada.sign_in()
+    held = ada.cookies["__Host-awhile"]
+    await ada.get("/api/runs")
+    await ada.post("/api/sign-out")
+    assert "has signed in" in caplog.text
+    for secret in ("access-of", "refresh-of", "s3cret", held, held.partition(".")[0], "eyJ"):
+        assert secret not in caplog.text

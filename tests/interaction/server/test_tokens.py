@@ -228,6 +228,8 @@ async def test_while_the_issuer_is_away_known_keys_hold_and_unknown_ones_wait(
     """Ours: 503 and not 401, for a good token would be thrown away."""
     async with guarded(tmp_path) as server:
         server.issuer.answers = False
+        await Issuer(server.issuer.url).check()  # which is no reason not to start
+        server.issuer.asked.clear()
         token = server.issuer.token(PUBLIC)
         away = await server.answer(token)
         assert (away.status_code, away.headers["retry-after"]) == (503, "2")
@@ -247,6 +249,8 @@ async def test_an_issuer_that_goes_by_another_name_is_not_believed(
     """Ours, after RFC 8414, 3.3."""
     async with guarded(tmp_path) as server:
         server.issuer.calls_itself = f"{server.issuer.url}/"
+        with pytest.raises(SettingsError, match="Write it exactly so"):
+            await Issuer(server.issuer.url).check()
         assert await server.status(server.issuer.token(PUBLIC), "/mine") == 503
         assert "Write it exactly so" in caplog.text
 

@@ -73,6 +73,8 @@ async def _serve_http(settings: Settings, *, parent: LetGo | None) -> None:
     authentication = authentication_of(settings) if parent is None else None
     # Before the sample is made.
     refuse_strangers(settings.host, authenticated=authentication is not None)
+    if authentication is not None:
+        await authentication.issuer.check()
     folder = DataFolder(settings.data_folder)
     async with _server(settings, folder, authentication) as mcp:
         with ExitStack() as while_serving:

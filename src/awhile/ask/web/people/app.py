@@ -162,9 +162,11 @@ async def serve_peoples_page(
         on_ready: called with the page's URL, once it can be opened.
 
     Raises:
-        SettingsError: an address cannot be used, or the port is taken.
+        SettingsError: an address cannot be used, the provider goes by another name, or the port is
+            taken.
     """
     app = create_peoples_app(setup)
+    await Issuer(setup.issuer).check()
     await serve(app, host=host, port=port, url=setup.page_url, on_ready=on_ready)
 
 
