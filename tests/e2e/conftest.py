@@ -126,18 +126,20 @@ def running_app(data: Path, samples: Path, *flags: str) -> Generator[App]:
         start_new_session=True,
     )
     assert process.stdout is not None
-    start_url = process.stdout.readline().strip()
-    assert start_url.startswith("http://127.0.0.1:"), f"the app said {start_url!r}"
-    yield App(process, start_url, data)
-    process.send_signal(signal.SIGINT)
     try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        raise
+        start_url = process.stdout.readline().strip()
+        assert start_url.startswith("http://127.0.0.1:"), f"the app said {start_url!r}"
+        yield App(process, start_url, data)
     finally:
-        process.stdout.close()
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        finally:
+            process.stdout.close()
 
 
 @pytest.fixture(scope="package")
