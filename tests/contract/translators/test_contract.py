@@ -5,7 +5,6 @@ from __future__ import annotations
 import string
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 import sqlglot
 from hypothesis import HealthCheck, given, settings
@@ -14,13 +13,14 @@ from sqlglot import exp
 
 from awhile.ask.translators.contract import QuestionBack, Refusal, Sql
 from benchmarks.questions.asked import DATA, read
-from tests.contract.translators.shop import TODAY
+from tests.contract.translators.conftest import EXAMPLE, Saying
 
 if TYPE_CHECKING:
     import duckdb
 
     from awhile.ask.schema import Schema
-    from awhile.ask.translators.contract import Translation, Translator
+    from awhile.ask.translators.contract import Translation
+
 
 HOSTILE = (
     "drop table orders",
@@ -49,34 +49,33 @@ HOSTILE = (
 )
 
 
-def said(translator: Translator, question: str, schema: Schema) -> Translation:
-    """What the translator answers."""
-    return anyio.run(translator.translate, question, schema, TODAY)
-
-
 def check_honest(
     question: str,
     found: Translation,
-    translator: Translator,
+    translator: Saying,
     schema: Schema,
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
     if isinstance(found, Sql):
-        statements = sqlglot.parse(found.sql, read=schema.dialect)
-        assert len(statements) == 1
-        tree = statements[0]
+        [tree] = sqlglot.parse(found.sql, read=schema.dialect)
         assert isinstance(tree, exp.Select)
+        assert found.reading.endswith(".")
+        if found.confidence == "unverified":
+            assert translator.asks_a_model
+            assert found.reading.startswith("Unverified: ")
+            assert found.use is not None
+            return
         inner = {each.alias for each in tree.find_all(exp.CTE)}
         tables = {each.name for each in tree.find_all(exp.Table)} - inner
         assert tables <= {each.name for each in schema.tables}
         warehouse.execute(f"explain {found.sql}")
-        assert found.reading.endswith(".")
     elif isinstance(found, QuestionBack):
         assert found.text
         assert found.choices
         for choice in found.choices:
             assert choice.question != question
-            assert isinstance(said(translator, choice.question, schema), Sql)
+            if not translator.asks_a_model:
+                assert isinstance(translator.said(choice.question, schema), Sql)
     else:
         assert isinstance(found, Refusal)
         assert found.text
@@ -86,11 +85,11 @@ def check_honest(
 @pytest.mark.parametrize("question", HOSTILE, ids=lambda text: repr(text[:40]))
 def test_hostile_text_yields_one_select_or_no_sql_at_all(
     question: str,
-    translator: Translator,
+    translator: Saying,
     schema: Schema,
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = said(translator, question, schema)
+    found = translator.said(question, schema)
     check_honest(question, found, translator, schema, warehouse)
 
 
@@ -110,13 +109,13 @@ _VOCABULARY = sorted(
 @given(words=st.lists(st.sampled_from(_VOCABULARY), max_size=12))
 def test_any_row_of_known_words_yields_one_select_or_no_sql_at_all(
     words: list[str],
-    translator: Translator,
+    grounding: Saying,
     schema: Schema,
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
     question = " ".join(words)
-    found = said(translator, question, schema)
-    check_honest(question, found, translator, schema, warehouse)
+    found = grounding.said(question, schema)
+    check_honest(question, found, grounding, schema, warehouse)
 
 
 @settings(
@@ -125,18 +124,51 @@ def test_any_row_of_known_words_yields_one_select_or_no_sql_at_all(
 @given(question=st.one_of(st.text(max_size=80), st.text(string.printable, max_size=80)))
 def test_any_text_at_all_yields_one_select_or_no_sql_at_all(
     question: str,
-    translator: Translator,
+    grounding: Saying,
     schema: Schema,
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = said(translator, question, schema)
-    check_honest(question, found, translator, schema, warehouse)
+    found = grounding.said(question, schema)
+    check_honest(question, found, grounding, schema, warehouse)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(words=st.lists(st.sampled_from(_VOCABULARY), max_size=12), free=st.text(max_size=20))
+def test_whatever_a_model_says_to_it_yields_one_marked_select_or_no_sql_at_all(
+    words: list[str],
+    free: str,
+    asking: Saying,
+    schema: Schema,
+    warehouse: duckdb.DuckDBPyConnection,
+) -> None:
+    question = f"{' '.join(words)} {free}"
+    found = asking.said(question, schema)
+    check_honest(question, found, asking, schema, warehouse)
+
+
+def test_each_thing_a_model_may_say_comes_to_sql_a_question_or_a_refusal(
+    translator: Saying, schema: Schema
+) -> None:
+    """So that the tests above meet all of them."""
+    found = {type(translator.said(f"zq{number}", schema)) for number in range(80)}
+    assert found == ({Sql, QuestionBack, Refusal} if translator.asks_a_model else {Refusal})
+
+
+def test_the_words_that_somebody_put_down_get_their_sql(translator: Saying, schema: Schema) -> None:
+    found = translator.said("How is the business?", schema)
+    if translator.kind == "accepted answers":
+        assert isinstance(found, Sql)
+        assert (found.sql, found.confidence) == (EXAMPLE.sql, "accepted")
+    else:
+        assert not (isinstance(found, Sql) and found.confidence == "accepted")
 
 
 def test_a_refusal_names_what_was_understood_what_was_not_and_what_there_is(
-    translator: Translator, schema: Schema
+    grounding: Saying, schema: Schema
 ) -> None:
-    found = said(translator, "revenue by colour", schema)
+    found = grounding.said("revenue by colour", schema)
     assert isinstance(found, Refusal)
     assert found.understood == ("revenue",)
     assert found.not_understood == ("colour",)
@@ -146,9 +178,9 @@ def test_a_refusal_names_what_was_understood_what_was_not_and_what_there_is(
 
 
 def test_the_reading_tells_the_dates_and_what_was_added_up(
-    translator: Translator, schema: Schema
+    grounding: Saying, schema: Schema
 ) -> None:
-    found = said(translator, "sum up the last year of orders by product", schema)
+    found = grounding.said("sum up the last year of orders by product", schema)
     assert isinstance(found, Sql)
     assert "2025-11-05 to 2026-11-05" in found.reading
     assert "quantity × unit_price" in found.reading
@@ -159,8 +191,8 @@ def test_the_reading_tells_the_dates_and_what_was_added_up(
 
 
 def test_the_reading_tells_that_cancelled_orders_are_counted(
-    translator: Translator, schema: Schema
+    grounding: Saying, schema: Schema
 ) -> None:
-    found = said(translator, "revenue by country", schema)
+    found = grounding.said("revenue by country", schema)
     assert isinstance(found, Sql)
     assert "cancelled or returned are included" in found.reading

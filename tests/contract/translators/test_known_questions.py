@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import anyio
 import pytest
 
+from awhile.ask.translators.builtin import BuiltInTranslator
 from benchmarks.questions.asked import DATA, read
 from benchmarks.questions.evaluate import counts, evaluate
 from benchmarks.questions.sets import Asked, sets
-
-if TYPE_CHECKING:
-    from awhile.ask.translators.contract import Translator
 
 ON = {"public": "sqlite"}
 """Ours are asked of DuckDB here; `make eval` asks everything of every engine."""
@@ -25,20 +21,18 @@ LEAST_RIGHT = 0.75
 
 @pytest.mark.parametrize("asked", DEVELOPMENT, ids=lambda each: each.name)
 def test_every_development_question_is_right_and_none_of_the_public_ones_wrong(
-    asked: Asked, translator: Translator
+    asked: Asked,
 ) -> None:
     with asked.open() as database:
-        outcomes = anyio.run(evaluate, asked, database, translator)
+        outcomes = anyio.run(evaluate, asked, database, BuiltInTranslator())
     bad = ("wrong",) if asked.group == "public" else ("wrong", "refused", "asked back")
     assert [each.question.said for each in outcomes if each.scored.score in bad] == []
 
 
 @pytest.mark.parametrize("asked", OURS, ids=lambda each: each.name)
-def test_of_the_held_out_questions_most_are_right_and_hardly_one_is_wrong(
-    asked: Asked, translator: Translator
-) -> None:
+def test_of_the_held_out_questions_most_are_right_and_hardly_one_is_wrong(asked: Asked) -> None:
     with asked.open() as database:
-        found = counts(anyio.run(evaluate, asked, database, translator))
+        found = counts(anyio.run(evaluate, asked, database, BuiltInTranslator()))
     assert found["right"] >= LEAST_RIGHT * len(asked.questions)
     assert found["wrong"] <= MOST_WRONG * len(asked.questions)
 

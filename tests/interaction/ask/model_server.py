@@ -4,7 +4,7 @@ has it say. It listens on 127.0.0.1."""
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +30,8 @@ class ModelServer:
     """Who it says it is: llama.cpp's own says `llamacpp`."""
     answers: list[str | int | None] = field(default_factory=list[str | int | None])
     """A text; or a status to fail with; or None, to say nothing until the client has left."""
+    answers_to: Callable[[str], str | int] | None = None
+    """What it answers by what was said last, in place of `answers`."""
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     reached: anyio.Event = field(default_factory=anyio.Event)
     left: anyio.Event = field(default_factory=anyio.Event)
@@ -47,7 +49,8 @@ class ModelServer:
     async def answer(self, request: Request) -> Response:
         """One request."""
         self.asked.append({**await request.json(), "key": request.headers.get("authorization")})
-        said = self.answers.pop(0)
+        last: str = self.asked[-1]["messages"][-1]["content"]
+        said = self.answers_to(last) if self.answers_to else self.answers.pop(0)
         self.reached.set()
         if said is None:
             while (await request.receive())["type"] != "http.disconnect":

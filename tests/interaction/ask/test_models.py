@@ -115,6 +115,16 @@ async def test_a_model_gets_no_further_than_a_person(tmp_path: Path, warehouse: 
     assert "only a SELECT can be run" in answer["refusal"]["text"]
 
 
+async def test_D16_code_of_a_model_is_no_answer(tmp_path: Path, warehouse: Path) -> None:
+    """Field case D16: a chart as a program; there is nothing that would run it."""
+    made = tmp_path / "made"
+    code = f"```python\n__import__('os').system('touch {made}')\n```"
+    async with with_model(tmp_path, warehouse, code) as (app, _):
+        answer = await app.call("ask", question="plot what people buy")
+    assert "its answer held no SQL" in answer["refusal"]["text"]
+    assert not made.exists()
+
+
 async def test_a_model_asks_back_with_choices(tmp_path: Path, warehouse: Path) -> None:
     asks = "ASK: Which customers?\n- customers who ordered\n- all customers"
     async with with_model(tmp_path, warehouse, asks) as (app, _):
@@ -192,8 +202,13 @@ async def test_D7_a_stop_reaches_the_request_to_the_model(tmp_path: Path, wareho
 
 
 async def test_D7_a_model_that_fails_says_why_and_never_shows_the_key(
-    tmp_path: Path, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    warehouse: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """Also where every library logs all that it can."""
+    caplog.set_level("DEBUG")
     monkeypatch.setenv("COMPATIBLE_API_KEY", KEY)
     async with with_model(tmp_path, warehouse, 401) as (app, model):
         answer = await app.call("ask", question=FREE)
@@ -201,6 +216,8 @@ async def test_D7_a_model_that_fails_says_why_and_never_shows_the_key(
     assert "could not be asked" in answer["refusal"]["text"]
     assert model.asked[0]["key"] == f"Bearer {KEY}"
     assert KEY[:8] not in f"{answer}{kept}"
+    assert caplog.records
+    assert KEY[:8] not in caplog.text
 
 
 # --- what leaves this machine ---------------------------------------------------------------------

@@ -148,7 +148,8 @@ class Translator(Protocol):
 
         Never raises for any text, nor for a model that fails. Cancelling it ends what it began.
 
-        An `Sql` holds exactly one SELECT over tables of the card.
+        An `Sql` holds exactly one SELECT, and one that is not `unverified` is over tables of the
+        card.
         """
         ...
 
