@@ -236,3 +236,10 @@ def test_a_result_is_called_by_the_name_it_is_kept_under() -> None:
     """Ours."""
     answer = {"row_count": 2, "elapsed_seconds": 0.1, "result_name": "result_3"}
     assert shown.footer(answer, 2) == "2 rows in 0.10 s, kept as result_3."
+
+
+@pytest.mark.parametrize(("price", "cost"), [(None, "."), (0.00123, ", $0.0012.")])
+def test_what_asking_a_model_took_stands_below_the_rows(price: float | None, cost: str) -> None:
+    use = {"model": "ollama:qwen3", "input_tokens": 1200, "output_tokens": 34, "seconds": 2.5}
+    told = shown.footer({"row_count": 1, "model_use": {**use, "price_usd": price}}, 1)
+    assert told.splitlines()[-1] == f"ollama:qwen3 took 2.5 s and 1,234 tokens{cost}"
