@@ -9,8 +9,10 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from awhile.ask.engines.duckdb import guard as duckdb_guard
+from awhile.ask.engines.listed import listed
 from awhile.ask.schema import Schema, Table, TableColumn
-from awhile.ask.translators.models.grammar import answer_grammar
+from awhile.ask.translators.models.grammar import FUNCTIONS, answer_grammar, functions_of
 from benchmarks.questions import defog
 from benchmarks.questions.sets import Asked, sets
 from tests.machine.translators.grammars import Grammar
@@ -24,6 +26,18 @@ VIEWS = (
 """What the golds of the shop are written on, beside its tables."""
 BEYOND = "= m - INTERVAL '1' YEAR) FROM line"
 """In one gold an inner SELECT compares with a name that the outer one gives to a column."""
+
+_MYSQL = "awhile.ask.engines.sqlalchemy.mysql"
+LISTED = {
+    "sqlite": listed("awhile.ask.engines.sqlite", "functions.txt"),
+    # PostgreSQL's grammar has these as words of its own.
+    "postgres": listed("awhile.ask.engines.postgres", "functions.txt")
+    | {"coalesce", "greatest", "least", "nullif", "trim"},
+    "mysql": listed(_MYSQL, "functions.txt")
+    | listed(_MYSQL, "syntax.txt")
+    | listed("awhile.ask.engines.sqlalchemy", "syntax.txt"),
+}
+"""What each database's guard lets through; DuckDB's names what it does not."""
 
 SETS = [each for each in sets(None) if each.engine == "duckdb" or each.group == "public"]
 
@@ -116,6 +130,18 @@ def test_an_answer_is_a_select_in_its_marks_a_question_back_or_that_it_cannot() 
     assert made.stops_at("ASK: which?\n- all of them\n- those of 2026") is None
     assert made.stops_at("CANNOT: there is no weather here") is None
     assert made.stops_at("Sure! Here it is:") == 0
+
+
+@pytest.mark.parametrize("dialect", FUNCTIONS)
+def test_every_function_in_it_is_one_that_the_guard_of_the_database_lets_through(
+    dialect: str,
+) -> None:
+    named = functions_of(dialect)
+    if dialect == "duckdb":
+        for name in named:
+            duckdb_guard.check(f"SELECT {name}(1, 1)")
+    else:
+        assert named - LISTED[dialect] == set()
 
 
 def test_a_dialect_without_a_grammar_has_none() -> None:

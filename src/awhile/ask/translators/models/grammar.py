@@ -23,44 +23,45 @@ if TYPE_CHECKING:
 
     from awhile.ask.schema import Table
 
-__all__ = ["FUNCTIONS", "answer_grammar"]
+__all__ = ["FUNCTIONS", "answer_grammar", "functions_of"]
 
 _MODES = (("-s", "query-any"), ("-e", "query-e"), ("-c", "query-c"))
 """What each way of taking names is called, and what a SELECT inside of one is."""
 
 _COMMON = """
-abs avg ceil ceiling coalesce concat count cume_dist dense_rank exp first_value floor greatest lag
-last_value lead least length ln log lower ltrim max min mod nth_value ntile nullif percent_rank
-power rank replace round row_number rtrim sign sqrt substr substring sum trim upper
+abs avg ceil ceiling coalesce concat count cume_dist dense_rank exp first_value floor lag last_value
+lead length ln log lower ltrim max min mod nth_value ntile nullif percent_rank power rank replace
+round row_number rtrim sign sqrt substr substring sum trim upper
 """
 
 FUNCTIONS = {
     "duckdb": """
-        age any_value arg_max arg_min array_agg bool_and bool_or contains corr count_if covar_pop
-        covar_samp date_add date_diff date_part date_sub date_trunc datediff day dayname dayofweek
-        dayofyear ends_with epoch first hour if ifnull isodow last last_day left list listagg lpad
-        make_date max_by median min_by minute mode month monthname now quantile_cont quantile_disc
-        quarter regexp_extract regexp_matches regexp_replace reverse right rpad second split_part
-        starts_with stddev stddev_pop stddev_samp strftime string_agg strlen strpos strptime
+        age any_value arg_max arg_min array_agg bool_and bool_or contains corr count_if
+        covar_pop covar_samp date_add date_diff date_part date_sub date_trunc datediff day
+        dayname dayofweek dayofyear ends_with epoch first greatest hour if ifnull isodow
+        last last_day least left list listagg lpad make_date max_by median min_by minute
+        mode month monthname now quantile_cont quantile_disc quarter regexp_extract
+        regexp_matches regexp_replace reverse right rpad second split_part starts_with
+        stddev stddev_pop stddev_samp strftime string_agg strlen strpos strptime
         to_timestamp today trunc var_pop var_samp variance week weekday year
     """,
     "sqlite": """
-        date datetime group_concat iif ifnull instr julianday printf strftime time total typeof
-        unicode unixepoch
+        date datetime group_concat ifnull iif instr julianday printf strftime time total
+        typeof unicode unixepoch
     """,
     "postgres": """
-        age array_agg bool_and bool_or char_length corr covar_pop covar_samp date_part date_trunc
-        every generate_series initcap justify_days left lpad make_date mode now percentile_cont
-        percentile_disc regexp_replace regr_slope reverse right rpad split_part starts_with stddev
-        stddev_pop stddev_samp string_agg strpos to_char to_date to_number to_timestamp trunc
-        var_pop var_samp variance
+        age array_agg bool_and bool_or char_length corr covar_pop covar_samp date_part
+        date_trunc every generate_series greatest initcap justify_days least left lpad
+        make_date mode now percentile_cont percentile_disc regexp_replace regr_slope reverse
+        right rpad split_part stddev stddev_pop stddev_samp string_agg strpos to_char
+        to_date to_number to_timestamp trunc var_pop var_samp variance
     """,
     "mysql": """
-        char_length concat_ws curdate date date_add date_format date_sub datediff day dayname
-        dayofmonth dayofweek dayofyear group_concat hour if ifnull instr last_day left locate lpad
-        minute month monthname now quarter reverse right rpad second std stddev stddev_pop
-        stddev_samp str_to_date time timestampdiff truncate var_pop var_samp variance week weekday
-        year yearweek
+        char_length concat_ws curdate date date_add date_format date_sub datediff day
+        dayname dayofmonth dayofweek dayofyear greatest group_concat hour if ifnull instr
+        last_day least left locate lpad minute month monthname now quarter reverse right
+        rpad second std stddev stddev_pop stddev_samp str_to_date time timestampdiff
+        truncate var_pop var_samp variance week weekday year yearweek
     """,
 }
 """The dialects there is a grammar for, with their functions beside those that all of them have."""
@@ -73,7 +74,7 @@ def answer_grammar(tables: Sequence[Table], dialect: str) -> str | None:
         return None
     columns = {way for table in tables for one in table.columns for way in _ways(one.name, dialect)}
     named = {way for one in tables for way in _table_ways(one.name, dialect)}
-    functions = f"{_COMMON} {FUNCTIONS[dialect]}".split()
+    functions = functions_of(dialect)
     names = [
         f"table ::= {_one_of(named)}",
         f"table-odd ::= {_one_of(filter(_odd, named))}",
@@ -82,6 +83,11 @@ def answer_grammar(tables: Sequence[Table], dialect: str) -> str | None:
         f"function ::= {_one_of([*functions, *map(str.upper, functions)])}",
     ]
     return "\n".join([*_rules(), *names]) + "\n"
+
+
+def functions_of(dialect: str) -> set[str]:
+    """The functions that the grammar of a dialect has. Raises `KeyError` where there is none."""
+    return {*_COMMON.split(), *FUNCTIONS[dialect].split()}
 
 
 @cache

@@ -46,8 +46,8 @@ _NO_KEY = "none"
 class Chosen:
     """A model that can be asked, and the key that nothing may show.
 
-    `local` is what runs it, where that is this process's own; `url` is a server's address, where
-    one was given.
+    `local` is what runs it, where that is this process's own; `url` is the address of a server
+    that speaks OpenAI's chat completions, where one was given.
     """
 
     name: str
@@ -114,7 +114,8 @@ def chosen(name: str, *, url: str | None = None) -> Chosen:
             f"into the keyring: keyring set {KEYRING_SERVICE} {provider}"
         )
     try:
-        return Chosen(name, _model(provider, model_name, url, key), key, url=url)
+        speaks = url if provider in (COMPATIBLE, "openai") else None
+        return Chosen(name, _model(provider, model_name, url, key), key, url=speaks)
     except ImportError as missing:
         raise SettingsError(
             f"Models need the extra 'models', and for {provider!r} the package {missing.name!r}: "
