@@ -198,6 +198,8 @@ async def call_in_child(
         "awhile.processes.call:serve_call", target, dict(arguments), echo=True
     )
     cooperates = False
+    unsaid: object = None
+    """What the child waits for to hear, where a cancel comes before it has."""
     try:
         while True:
             match await child.receive():
@@ -205,8 +207,14 @@ async def call_in_child(
                     pass
                 case _Reported(done, total, message):
                     report(done, total, message)
-                case _OnceAsked() | _OnceDone() as asked:
-                    await _note(child, journal, asked)
+                case _OnceAsked(key) as once:
+                    unsaid = _OnceRefused(key, f"once({key!r}) was not begun: a stop was asked")
+                    await child.send(await _noted(journal, once))
+                    unsaid = None
+                case _OnceDone() as once:
+                    unsaid = await _noted(journal, once)
+                    await child.send(unsaid)
+                    unsaid = None
                 case _Returned(value):
                     return value
                 case _Raised(type_name, message, trace):
@@ -216,7 +224,7 @@ async def call_in_child(
     except anyio.get_cancelled_exc_class():
         asked = time.monotonic()
         with shielded():
-            how, late = await _stop(child, cooperates, grace_seconds, journal)
+            how, late = await _stop(child, cooperates, grace_seconds, journal, unsaid)
         if on_stopped is not None:
             on_stopped(how, time.monotonic() - asked)
         if isinstance(late, _Returned) and on_late_result is not None:
@@ -226,43 +234,46 @@ async def call_in_child(
         await child.kill()
 
 
-async def _note(child: Child, journal: Journal | None, asked: _OnceAsked | _OnceDone) -> None:
-    """Keep what the child's `ChildRun.once` asks to be kept, and answer it."""
-    answer: object
+async def _noted(
+    journal: Journal | None, asked: _OnceAsked | _OnceDone
+) -> _OnceBegun | _OnceNoted | _OnceRefused:
+    """Keep what the child's `ChildRun.once` asks to be kept; the answer to it."""
     try:
         if journal is None:
             raise ProcessError("nothing can be done once here: the call is no task's")
         if isinstance(asked, _OnceAsked):
-            answer = _OnceBegun(asked.key, *await journal.begin(asked.key))
-        else:
-            with shielded():  # it has come about, so it has to be known
-                await journal.finish(asked.key, asked.outcome)
-            answer = _OnceNoted(asked.key)
+            return _OnceBegun(asked.key, *await journal.begin(asked.key))
+        with shielded():  # it has come about, so it has to be known
+            await journal.finish(asked.key, asked.outcome)
+        return _OnceNoted(asked.key)
     except anyio.get_cancelled_exc_class():
         raise
     except Exception as refused:  # noqa: BLE001 - told to the child, where the function raises it
-        answer = _OnceRefused(asked.key, str(refused))
-    await child.send(answer)
+        return _OnceRefused(asked.key, str(refused))
 
 
 async def _stop(
-    child: Child, cooperates: bool, grace_seconds: float, journal: Journal | None
+    child: Child, cooperates: bool, grace_seconds: float, journal: Journal | None, unsaid: object
 ) -> tuple[str, object]:
     """Stop the child; how it ended, and its last message if the function ended by itself."""
     if cooperates:
         with anyio.move_on_after(grace_seconds):
             try:
                 await child.send(_Cancel())
+                if unsaid is not None:
+                    await child.send(unsaid)
                 while True:
                     message = await child.receive()
                     if isinstance(message, _OnceAsked | _OnceDone):
-                        await _note(child, journal, message)
+                        await child.send(await _noted(journal, message))
                     if isinstance(message, _Returned | _Raised):
                         await child.kill()
                         ended = "returned" if isinstance(message, _Returned) else "raised"
                         return f"the function {ended} after being told to stop", message
             except ChildEnded:
                 return "the process had already ended", None
+            except ProcessError:
+                pass  # it was told a part of something, and can be told nothing more
     ending = await child.terminate(grace_seconds)
     words = {
         "already ended": "the process had already ended",

@@ -19,6 +19,7 @@ from typing import Literal, Self
 
 import anyio
 import anyio.to_thread
+from anyio.lowlevel import checkpoint
 
 from awhile.processes.errors import ChildEnded, ProcessError
 from awhile.processes.frames import Frames, frame
@@ -101,6 +102,7 @@ class Child:
         """
         if not self._usable:
             raise ProcessError(f"an earlier send to child {self.pid} was cut off; kill it")
+        await checkpoint()  # a cancel that has come by now leaves nothing half-way
         await self._write(frame(message))
 
     async def receive(self) -> object:

@@ -26,8 +26,10 @@ class Wire:
         self._socket = socket
 
     async def send(self, data: bytes) -> None:
-        """Send all of `data`. Raises OSError once nobody reads or the wire is closed."""
-        await checkpoint()
+        """Send all of `data`. Raises OSError once nobody reads or the wire is closed.
+
+        It is no checkpoint where the socket has room: what was cancelled was sent in part.
+        """
         rest = memoryview(data)
         while rest:
             try:

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 
-from awhile.processes import ChildRun, Link
+from awhile.processes import ChildRun, Link, ProcessError
 
 
 def echo(link: Link, greeting: str) -> None:
@@ -125,3 +125,12 @@ class Unreadable:
 
 def _refuse_to_be_read() -> None:
     raise ValueError("unreadable on purpose")
+
+
+def once_then_wait(run: ChildRun) -> str:
+    try:
+        outcome = run.once("job", lambda _key: "started")
+    except ProcessError as refused:
+        return str(refused)
+    run.cancelled.wait(60)
+    return outcome

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from awhile.processes import ChildEnded, ChildRaised, ProcessError, call_in_child, target_of
 from tests.machine.processes import bodies
@@ -115,6 +117,49 @@ async def test_a1_a_function_that_shrugs_is_killed_after_the_grace(tmp_path: Pat
     [(how, seconds)] = cancelled.stopped
     assert how == "the process was ended by SIGKILL"
     assert 0.4 <= seconds < 2
+
+
+class StopMeets:
+    """A journal that is stopped while it notes one thing."""
+
+    def __init__(self, moment: str, stop: Callable[[], None]) -> None:
+        self.moment, self.stop = moment, stop
+
+    async def begin(self, key: str) -> tuple[str, bool, object]:
+        await self._meets("begin")
+        return key, False, None
+
+    async def finish(self, key: str, outcome: object) -> None:
+        await self._meets("finish")
+
+    async def _meets(self, moment: str) -> None:
+        if moment == self.moment:
+            self.stop()
+            await checkpoint()
+
+
+@pytest.mark.parametrize(
+    ("moment", "came_to"),
+    [("begin", "once('job') was not begun: a stop was asked"), ("finish", "started")],
+)
+async def test_a1_a_stop_while_something_is_noted_leaves_the_function_to_end_by_itself(
+    moment: str, came_to: str
+) -> None:
+    """Ours: it was never answered, or the stop became an error and the child was only killed."""
+    stopped: list[str] = []
+    late: list[object] = []
+    with anyio.CancelScope() as scope:
+        await call_in_child(
+            target_of(bodies.once_then_wait),
+            {},
+            report=unheard,
+            grace_seconds=30,
+            on_stopped=lambda how, seconds: stopped.append(how),
+            on_late_result=late.append,
+            journal=StopMeets(moment, scope.cancel),
+        )
+    assert stopped == ["the function returned after being told to stop"]
+    assert late == [came_to]
 
 
 async def test_a1_the_cancel_hook_runs_in_the_child(tmp_path: Path) -> None:
