@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ import httpx2
 import psutil
 import pytest
 
-from awhile.ask.schema import Table, TableColumn
+from awhile.ask.schema import Schema, Table, TableColumn
 from awhile.ask.translators.builtin import BuiltInTranslator
+from awhile.ask.translators.contract import Refusal
 from awhile.ask.translators.models.grammar import FUNCTIONS, answer_grammar
 from awhile.ask.translators.models.local import LocalModel
 from awhile.ask.translators.models.providers import chosen
@@ -35,6 +37,7 @@ from tests.machine.translators.grammars import Grammar
 pytestmark = pytest.mark.anyio
 
 FREE = "is there any pattern in what people buy?"
+TABLES = (Table("orders", (TableColumn("id", "INTEGER"), TableColumn("day", "DATE"))),)
 REAL = os.environ.get("AWHILE_TEST_GGUF")
 
 
@@ -55,6 +58,23 @@ async def with_local(
         together = Together(BuiltInTranslator(), translator, "abstains")
         async with serving(folder, Instant(database), translator=together) as app:
             yield app, named.local
+
+
+@asynccontextmanager
+async def asked_directly(
+    file: Path, seconds: float = PATIENCE_SECONDS
+) -> AsyncGenerator[tuple[Callable[[], Awaitable[str]], LocalModel]]:
+    """What has a model in a file refuse and gives its words, and what runs the model."""
+    named = chosen(f"gguf:{file}")
+    assert named.local is not None
+    async with ModelTranslator(named, seconds=seconds, settings={"max_tokens": 3}) as translator:
+
+        async def ask() -> str:
+            refused = await translator.translate(FREE, Schema(TABLES), date(2026, 11, 28))
+            assert isinstance(refused, Refusal)
+            return refused.text
+
+        yield ask, named.local
 
 
 async def said(local: LocalModel, body: dict[str, Any]) -> str:
@@ -89,8 +109,7 @@ async def test_the_child_starts_with_the_first_question_is_kept_and_ends_with_th
 @pytest.mark.parametrize("dialect", FUNCTIONS)
 async def test_llama_cpp_keeps_noise_to_the_grammar(dialect: str, file: Path) -> None:
     """Ours: as another parser reads the grammar, too."""
-    tables = (Table("orders", (TableColumn("id", "INTEGER"), TableColumn("day", "DATE"))),)
-    grammar = answer_grammar(tables, dialect)
+    grammar = answer_grammar(TABLES, dialect)
     assert grammar is not None
     body: dict[str, Any] = {
         "messages": [{"role": "user", "content": "?"}],
@@ -138,40 +157,33 @@ async def test_a_stop_of_who_waits_leaves_the_one_being_answered_alone(
     assert "refusal" in (answer.structured_content or {})
 
 
-async def test_D7_a_deadline_ends_the_process_of_a_model_that_hangs(
-    tmp_path: Path, warehouse: Path, file: Path
-) -> None:
-    async with with_local(tmp_path, warehouse, file, seconds=1.0) as (app, local):
+async def test_D7_a_deadline_ends_the_process_of_a_model_that_hangs(file: Path) -> None:
+    async with asked_directly(file, seconds=1.0) as (ask, local):
         await said(local, {"messages": [{"role": "user", "content": "?"}], "max_tokens": 1})
         process = hung(local)
-        answer = await app.call("ask", question=FREE)
-    assert "did not answer within 1 s" in answer["refusal"]["text"]
-    assert not psutil.pid_exists(process)
+        assert "did not answer within 1 s" in await ask()
+        assert not psutil.pid_exists(process)
 
 
-async def test_D7_a_model_whose_process_dies_says_so_and_is_started_again(
-    tmp_path: Path, warehouse: Path, file: Path
-) -> None:
-    async with with_local(tmp_path, warehouse, file) as (app, local):
-        await app.call("ask", question=FREE)
+async def test_D7_a_model_whose_process_dies_says_so_and_is_started_again(file: Path) -> None:
+    async with asked_directly(file) as (ask, local):
+        await ask()
         assert local.pid is not None
         os.kill(local.pid, signal.SIGKILL)
-        dead = await app.call("ask", question=FREE)
-        alive = await app.call("ask", question=FREE)
-    assert "ended by signal 9" in dead["refusal"]["text"]
-    assert "memory enough for noise.gguf" in dead["refusal"]["text"]
-    assert "ended" not in alive["refusal"]["text"]
+        dead = await ask()
+        assert "ended by signal 9" in dead
+        assert "memory enough for noise.gguf" in dead
+        assert "ended" not in await ask()
 
 
 async def test_a_file_that_llama_cpp_does_not_take_is_refused_with_its_words(
-    tmp_path: Path, warehouse: Path
+    tmp_path: Path,
 ) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(200))
-    async with with_local(tmp_path, warehouse, broken) as (app, local):
-        answer = await app.call("ask", question=FREE)
+    async with asked_directly(broken) as (ask, local):
+        assert "broken.gguf cannot be loaded: " in await ask()
         assert local.pid is None
-    assert "broken.gguf cannot be loaded: " in answer["refusal"]["text"]
 
 
 @pytest.mark.parametrize(
