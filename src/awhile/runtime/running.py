@@ -431,11 +431,16 @@ class Running:
         return True
 
     async def own_row(self) -> TaskRecord:
-        """The row of this body, once it has one: whatever asks for it makes the call a task."""
+        """The row of this body, once it has one: whatever asks for it makes the call a task.
+
+        Raises:
+            StopAsked: the body has ended without one.
+        """
         self._wants_row = True
         self._turn.ring()
         await self._until(lambda: self.record is not None)
-        assert self.record is not None
+        if self.record is None:
+            raise StopAsked("This run is over, and never became a task.")
         return self.record
 
     def _adopt(self, record: TaskRecord) -> None:

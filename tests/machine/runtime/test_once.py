@@ -122,6 +122,30 @@ async def test_an_outcome_is_stored_before_once_returns_and_begun_before_it_is_c
     assert [(one.done, one.outcome) for one in seen] == [(False, None), (True, 7)]
 
 
+async def test_what_is_left_behind_by_a_call_that_ended_hears_that_the_run_is_over(
+    shop: Shop,
+) -> None:
+    """Ours: what a body leaves running asks for a row as the body ends."""
+    heard: list[BaseException] = []
+
+    async def left(run: Run) -> None:
+        with pytest.raises(StopAsked) as late:
+            await run.ask({"method": "elicitation/create", "params": {}})
+        heard.append(late.value)
+
+    async with anyio.create_task_group() as beside:
+
+        async def leaves(run: Run) -> Returned:
+            beside.start_soon(left, run)
+            return returned(n=1)
+
+        program = Bodies(leaves=leaves)
+        async with shop.working(program) as worker:
+            running = await worker.start(leaves, tool="leaves", owner="ada")
+            await running.gone.wait()
+    assert [str(one) for one in heard] == ["This run is over, and never became a task."]
+
+
 async def test_an_inline_call_that_does_something_once_becomes_a_task(shop: Shop) -> None:
     """Ours: there is no other place where it could be noted."""
     warehouse = Warehouse()
