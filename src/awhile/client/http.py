@@ -19,6 +19,7 @@ import httpx2
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 
 from awhile.errors import Unreachable
+from awhile.identity.urls import through_proxies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,10 +69,16 @@ class HttpClient(httpx2.AsyncClient):
     answering = False
 
     def __init__(
-        self, headers: Mapping[str, str] | None = None, auth: httpx2.Auth | None = None
+        self, url: str, headers: Mapping[str, str] | None = None, auth: httpx2.Auth | None = None
     ) -> None:
-        timeout = httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS)
-        super().__init__(headers=dict(headers or {}), auth=auth, timeout=timeout, verify=trusted())
+        """``url``: the endpoint that it is for."""
+        super().__init__(
+            headers=dict(headers or {}),
+            auth=auth,
+            timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
+            verify=trusted(),
+            trust_env=through_proxies(url),
+        )
 
     async def send(
         self, request: httpx2.Request, *, stream: bool = False, **options: Any

@@ -229,7 +229,8 @@ class Link:
         connected = False
         try:
             async with AsyncExitStack() as stack:
-                http = HttpClient(self._headers, self._auth) if self._is_http else None
+                url = self._target if isinstance(self._target, str) else None
+                http = HttpClient(url, self._headers, self._auth) if url is not None else None
                 if http:
                     await stack.enter_async_context(http)
                 client = await stack.enter_async_context(

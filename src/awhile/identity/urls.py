@@ -40,6 +40,18 @@ def on_this_machine(host: str) -> bool:
         return host == "localhost"
 
 
+def through_proxies(url: str) -> bool:
+    """Whether the way there may lead through the proxies that variables name (``HTTP_PROXY``).
+
+    Not to this very machine: a proxy would look for it on its own, and read all that is sent, a
+    token included. Many have ``HTTP_PROXY`` and no ``NO_PROXY``.
+    """
+    try:
+        return not on_this_machine(urlsplit(url).hostname or "")
+    except ValueError:  # no URL, as whoever connects will say
+        return True
+
+
 def origin_of(parts: SplitResult) -> str:
     """What browsers call the place: scheme, host, and the port unless it is the usual one."""
     host = parts.hostname or ""
@@ -49,4 +61,4 @@ def origin_of(parts: SplitResult) -> str:
     return f"{parts.scheme}://{shown}{port}"
 
 
-__all__ = ["checked_url", "on_this_machine", "origin_of"]
+__all__ = ["checked_url", "on_this_machine", "origin_of", "through_proxies"]

@@ -77,6 +77,21 @@ def test_a_token_is_shown_to_the_server_it_is_for_and_to_no_other(
     assert gate.shown == {None, "Bearer their-own", "Bearer t"}
 
 
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
+def test_what_is_for_this_machine_takes_no_way_through_a_proxy(
+    here: InThisProcess, monkeypatch: pytest.MonkeyPatch, gate: Gate, variable: str
+) -> None:
+    """Ours: a proxy reads what is not encrypted, tokens included."""
+    for name in ("http_proxy", "all_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, gate.url.removesuffix("/mcp"))
+    monkeypatch.setenv("AWHILE_SERVER_URL", "http://127.0.0.1:9/mcp")  # nothing is there
+    monkeypatch.setenv("AWHILE_SERVER_TOKEN", "t")
+    done = here.run("ask", "how many?")
+    assert gate.shown == set()
+    assert (done.returncode, "cannot be reached" in done.stderr) == (ends.UNREACHABLE, True)
+
+
 def credentials(
     url: str, variables: dict[str, str], file: str = "", token_from: str | None = None
 ) -> dict[str, str]:

@@ -14,7 +14,9 @@ import httpx2
 
 from awhile.ask.mcp_server.model import NOTICE
 from awhile.cli.screen import say, visible
+from awhile.client.http import trusted
 from awhile.errors import RemoteError, SettingsError, Unreachable
+from awhile.identity.urls import through_proxies
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -90,7 +92,12 @@ async def _answer(there: Reached, run_id: str, kind: Kind) -> AsyncGenerator[htt
     url = urljoin(there.url, f"results/{run_id}.{kind}")
     try:
         async with (
-            httpx2.AsyncClient(timeout=timeout, headers=dict(there.headers)) as http,
+            httpx2.AsyncClient(
+                timeout=timeout,
+                headers=dict(there.headers),
+                verify=trusted(),
+                trust_env=through_proxies(url),
+            ) as http,
             http.stream("GET", url, params={"lines": "lf"} if kind == "csv" else {}) as answer,
         ):
             yield answer

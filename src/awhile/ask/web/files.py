@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from awhile.ask.web.exchange import while_connected
 from awhile.client.http import trusted
+from awhile.identity.urls import through_proxies
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -45,6 +46,7 @@ class Files:
             headers={"accept-encoding": "identity"},
             auth=auth,
             verify=trusted(),
+            trust_env=through_proxies(mcp_url),
         )
 
     async def __aenter__(self) -> Files:

@@ -19,6 +19,7 @@ from awhile.ask.web.people.entrance import SIGN_IN, SIGNED_IN, SIGNED_OUT, Addre
 from awhile.ask.web.people.notices import notice, style
 from awhile.ask.web.people.provider import Begun, SignInFailed
 from awhile.errors import AwhileError
+from awhile.identity.urls import through_proxies
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -180,7 +181,9 @@ class SigningIn:
         """Whether the server takes it: it is found out now, and not when everything fails."""
         try:
             async with (
-                httpx2.AsyncClient(timeout=CHECK_SECONDS) as client,
+                httpx2.AsyncClient(
+                    timeout=CHECK_SECONDS, trust_env=through_proxies(self._mcp_url)
+                ) as client,
                 client.stream(
                     "GET", self._mcp_url, headers={"authorization": f"Bearer {token}"}
                 ) as answer,
