@@ -19,7 +19,7 @@ from rich.console import Console
 
 from awhile.ask.translators.contract import QuestionBack, Sql
 from benchmarks.questions.databases import Database
-from benchmarks.questions.evaluate import Made, Outcome, evaluate, translators
+from benchmarks.questions.evaluate import Made, Outcome, counts, evaluate, translators
 from benchmarks.questions.page import PAGE, table, with_model, written
 from benchmarks.questions.sets import ENGINES, GROUPS, Asked, sets
 from benchmarks.questions.speed import measured
@@ -49,6 +49,8 @@ def main() -> None:
                 for name, made in translators(asked.model, asked.model_url).items():
                     outcomes = anyio.run(_evaluated, one, database, made)
                     results.setdefault(name, []).append((one, outcomes))
+                    if asked.model:  # which may take hours, and be broken off
+                        console.print(f"{name}: {one.name}, {one.engine}: {dict(counts(outcomes))}")
                     _show(console, one, outcomes, asked.show)
     console.print(table(results))
     if asked.model:
