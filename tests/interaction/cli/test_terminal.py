@@ -7,6 +7,8 @@ import os
 import re
 import signal
 
+import pytest
+
 from awhile.cli import ends
 from tests.interaction.cli.conftest import HEAVY
 from tests.interaction.cli.terminal import Place, wait_until
@@ -160,6 +162,35 @@ def test_a_server_that_another_command_has_found_outlives_the_one_it_was_started
             first.wait_for(WHAT_NOW)
             first.press("s")
             assert first.wait() == ends.CANCELLED
+            second.press_ctrl_c()
+            second.wait_for(WHAT_NOW)
+            second.press("s")
+            assert second.wait() == ends.CANCELLED
+            assert STOPPED.search(second.text)
+    [server] = announced(place)
+    os.kill(server, signal.SIGTERM)
+    wait_until(lambda: not announced(place), "its end in order")
+
+
+@pytest.mark.parametrize(
+    "leave",
+    ["by an error", pytest.param("by Ctrl-C", marks=pytest.mark.long)],
+)
+def test_a_server_outlives_a_command_that_fails_or_is_left_while_another_has_a_run_there(
+    place: Place, leave: str
+) -> None:
+    """Ours: the other one waited for it for ever."""
+    nowhere = str(place.folder / "no" / "rows.parquet")
+    with place.at_a_terminal("ask", "--sql", "SELECT :n", "--parquet", nowhere) as first:
+        first.wait_for("A value for :n:")
+        with place.at_a_terminal("ask", "--sql", HEAVY) as second:
+            second.wait_for("% (the engine's estimate)")
+            if leave == "by an error":
+                first.type("1")
+                assert first.wait() == ends.USAGE
+            else:
+                first.press_ctrl_c()
+                assert first.wait() == ends.CANCELLED
             second.press_ctrl_c()
             second.wait_for(WHAT_NOW)
             second.press("s")

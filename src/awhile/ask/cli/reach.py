@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -119,18 +119,27 @@ async def reached(
         await stack.enter_async_context(child.running())
         server = await connecting.connected(stack, child.url)
         server.own = child
-        yield server
-        if await _runs_for_others(server):
-            await child.let_go()
+        try:
+            yield server
+        except (Exception, anyio.get_cancelled_exc_class()):
+            # What fails here, or is left, is none of the others' business. Anew: what it was
+            # reached by is cut off where this command is.
+            with anyio.move_on_after(ANSWER_SECONDS, shield=True):
+                async with AsyncExitStack() as anew:
+                    with suppress(RemoteError, SettingsError):
+                        await _let_go_for_others(child, await connecting.connected(anew, child.url))
+            raise
+        await _let_go_for_others(child, server)
 
 
-async def _runs_for_others(there: Reached) -> bool:
-    """Whether another command has found the server meanwhile, and something of it still runs."""
+async def _let_go_for_others(child: ServerChild, there: Reached) -> None:
+    """Let the server go if another command has found it, and something of that still runs."""
     try:
         runs = (await there.call("list_runs", {"limit": MOST_RUNS}))["runs"]
     except RemoteError:
-        return False
-    return any(run["status"] == "working" and run["cancel_asked_at"] is None for run in runs)
+        return
+    if any(run["status"] == "working" and run["cancel_asked_at"] is None for run in runs):
+        await child.let_go()
 
 
 class Reached:
