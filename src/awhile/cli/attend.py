@@ -121,7 +121,12 @@ class Attending:
 
     async def _watch(self) -> None:
         on_input = None if self._manner.answer is None else self.put
-        teller = _Teller(self._manner.quiet or self._live is not None)
+        silent = self._manner.quiet or self._live is not None
+        work = self._handle.work
+        if not silent and work.revision == 0 and not work.now.ended:
+            # A line that stays is not for what was so when an earlier program last heard of it.
+            await work.look()
+        teller = _Teller(silent)
         async for now in self._handle.watch(on_input=on_input):
             self._line.hear(now)
             if not now.ended:

@@ -46,7 +46,8 @@ def single_keys() -> Generator[None]:
 
 
 async def pressed_key() -> str:
-    """The next key, inside of `single_keys`. Empty for one that is more than a letter.
+    """The next key, inside of `single_keys`; of several at once ("s" and Enter) the first. Empty
+    for one that is more than a letter, such as an arrow.
 
     Raises:
         EOFError: the terminal has gone.
@@ -55,8 +56,8 @@ async def pressed_key() -> str:
     said = os.read(sys.stdin.fileno(), MOST_BYTES)
     if not said:
         raise EOFError
-    key = said.decode(errors="replace")
-    return key if len(key) == 1 else ""
+    keys = said.decode(errors="replace")
+    return "" if keys.startswith("\x1b") and len(keys) > 1 else keys[0]
 
 
 @contextmanager

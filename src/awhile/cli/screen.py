@@ -11,7 +11,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from awhile.errors import AwhileError
+from awhile.errors import AwhileError, SettingsError
 from awhile.visible import visible, visible_lines
 
 
@@ -49,9 +49,10 @@ def say(text: str, *, aside: bool = False) -> None:
 
 
 def complain(error: AwhileError) -> None:
-    """An error as one clear line."""
+    """An error as one clear line; what is wrong with all that was given, a line each."""
     screen = err()
-    line = Text.assemble(("awhile: ", "bold red"), visible(str(error)))
+    said = visible_lines(str(error)) if isinstance(error, SettingsError) else visible(str(error))
+    line = Text.assemble(("awhile: ", "bold red"), said)
     screen.print(line, soft_wrap=not screen.is_terminal)
 
 

@@ -36,7 +36,7 @@ def test_ctrl_c_offers_to_go_on_and_to_stop_and_says_how_the_stop_is_known(serve
         terminal.wait_for(f"{WHAT_NOW}go on waiting")
         terminal.press_ctrl_c()
         terminal.wait_for(WHAT_NOW, times=2)
-        terminal.press("s")
+        terminal.type("s")  # Enter is not needed, and does no harm
         assert terminal.wait() == ends.CANCELLED
         said = terminal.text
     assert "^C" not in said
@@ -114,6 +114,22 @@ def test_a_second_ctrl_c_leaves_at_once_and_says_how_to_come_back(place: Place) 
         done = place.run("cancel", found[1])
         assert done.returncode == ends.RESULT, done.stderr
         assert "Stopped: " in done.stderr
+
+
+def test_what_ended_since_it_was_last_seen_is_not_said_to_run(served: Place) -> None:
+    """Ours: the first line is not of what the ledger heard last."""
+    with served.started("ask", "--sql", HEAVY) as asking:
+        assert asking.stderr is not None
+        assert "Running the query" in asking.stderr.readline()
+        run_id = runs(served)[0]["run_id"]
+        asking.kill()
+        asking.wait()
+    elsewhere = str(served.folder / "elsewhere.sqlite3")
+    assert served.run("cancel", run_id, "--ledger", elsewhere).returncode == ends.RESULT
+    again = served.run("attach", run_id)
+    assert again.returncode == ends.CANCELLED
+    assert "Stopped" in again.stderr
+    assert "Running" not in again.stderr
 
 
 def test_ctrl_c_before_anything_was_asked_says_so(place: Place) -> None:

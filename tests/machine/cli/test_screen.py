@@ -11,9 +11,10 @@ from rich.console import Console
 
 from awhile.ask.cli import shown
 from awhile.cli.attend import Attended, Manner, stop_words
-from awhile.cli.screen import visible
+from awhile.cli.screen import complain, visible
 from awhile.cli.words import QUERY, StopRequest
 from awhile.client import CancelOutcome, Known
+from awhile.errors import SettingsError, ToolFailed
 from awhile.tasks import Status, StoppedHow
 from awhile.wire.snapshot import Snapshot
 
@@ -243,3 +244,16 @@ def test_what_asking_a_model_took_stands_below_the_rows(price: float | None, cos
     use = {"model": "ollama:qwen3", "input_tokens": 1200, "output_tokens": 34, "seconds": 2.5}
     told = shown.footer({"row_count": 1, "model_use": {**use, "price_usd": price}}, 1)
     assert told.splitlines()[-1] == f"ollama:qwen3 took 2.5 s and 1,234 tokens{cost}"
+
+
+def test_each_mistake_in_a_file_has_its_line_and_an_error_of_others_has_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ours: the semantic file's mistakes are told all at once."""
+    complain(SettingsError("The file cannot be used:\n  shop.yaml:4: no such key\x1b[2J"))
+    complain(ToolFailed("no\nStopped.", result={}))
+    assert capsys.readouterr().err.splitlines() == [
+        "awhile: The file cannot be used:",
+        "  shop.yaml:4: no such key\\x1b[2J",
+        "awhile: no\\nStopped.",
+    ]
