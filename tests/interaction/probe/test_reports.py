@@ -16,6 +16,7 @@ from rich.console import Console
 
 from awhile.probe import Grade, Report, Target, probe
 from awhile.probe.reports import as_data, as_html, as_junit, compared, schema, show
+from awhile.probe.reports.wording import verdict
 from tests.interaction.probe.bench import Bench, probe_bench
 from tests.interaction.probe.breaking import Answer, Defect, Json, Request, as_object
 
@@ -205,6 +206,18 @@ def test_a_clean_sheet_is_said_to_be_one(sound: Report) -> None:
     assert "A clean sheet: everything that was tried is as it should be." in text
     assert "What to fix" not in text
     assert "no tool called" in text
+
+
+def test_the_verdict_names_the_revision_in_which_no_call_became_a_task(data: Json) -> None:
+    """Ours: a call that lacks what its tool needs fails there before it is a task."""
+    shapes = [
+        {"check": "task-shape", "grade": Grade.NOT_TRIED, "era": "2026-07-28"},
+        {"check": "task-shape", "grade": Grade.CONFORMS, "era": "2025-11-25"},
+    ]
+    said = verdict({**data, "tool": "report", "findings": shapes})
+    assert said.endswith(" But no call of report became a task in 2026-07-28.")
+    said = verdict({**data, "tool": "report", "findings": shapes[1:]})
+    assert "became a task" not in said
 
 
 def test_junit_has_a_case_a_check_and_fails_from_the_grade_asked_for(data: Json) -> None:

@@ -56,9 +56,14 @@ def verdict(report: Json) -> str:
     words = f"To fix: {faults}."
     if not faults:
         words = "A clean sheet: everything that was tried is as it should be."
-    shapes = [one["grade"] for one in report["findings"] if one["check"] == "task-shape"]
-    if report["tool"] is not None and set(shapes) <= {Grade.NOT_TRIED, Grade.NOT_APPLICABLE}:
+    if report["tool"] is None:
+        return words
+    shapes = [one for one in report["findings"] if one["check"] == "task-shape"]
+    untried = [one["era"] for one in shapes if one["grade"] == Grade.NOT_TRIED]
+    if {one["grade"] for one in shapes} <= {Grade.NOT_TRIED, Grade.NOT_APPLICABLE}:
         words += f" But no call of {report['tool']} became a task."
+    elif untried:
+        words += f" But no call of {report['tool']} became a task in {' and '.join(untried)}."
     return words
 
 
