@@ -37,7 +37,7 @@ const DIALECTS = {
 
 const LOOK = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--bg)', font: '13px/1.55 var(--mono)', maxHeight: '46vh' },
-  '&.cm-focused': { outline: '2px solid var(--run)', outlineOffset: '-1px' },
+  '&.cm-focused': { outline: '2px solid var(--run)', outlineOffset: '0' },
   '.cm-scroller': { font: 'inherit' },
   '.cm-content, .cm-gutter': { minHeight: '9em' },
   '.cm-content': { caretColor: 'var(--text)', paddingBlock: '8px' },
