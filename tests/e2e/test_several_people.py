@@ -126,6 +126,42 @@ def test_another_person_in_the_same_browser_is_shown_nothing_of_the_one_before(
     expect(ada.locator("body")).not_to_contain_text("of Ada")
 
 
+def test_a_tab_of_somebody_whose_cookies_were_deleted_tells_the_next_nothing(
+    served: Several, ada: Page
+) -> None:
+    """Her tab is open, and her session goes on, while somebody else signs in beside it."""
+    run_sql(ada, ADAS)
+    expect(ada.get_by_role("grid")).to_contain_text("of Ada")
+    ada.context.clear_cookies()
+    second = ada.context.new_page()
+    served.sign_in(second, "eve")
+    own = run_sql(second, EVES)
+    expect(second.locator(".inbox")).to_contain_text(EVES[:20])
+    expect(second.locator(".inbox")).not_to_contain_text(ADAS[:20])
+    second.goto(f"{served.page_url}/t/{own}")
+    expect(second.get_by_role("grid")).to_contain_text("of Eve")
+    expect(second.locator(".inbox")).not_to_contain_text(ADAS[:20])
+    expect(ada.locator("body")).not_to_contain_text("of Eve")
+
+
+def test_where_too_many_people_are_here_the_page_says_so_and_goes_on_once_there_is_room(
+    served: Several, ada: Page
+) -> None:
+    """What the page backend answers then is tested in `tests.interaction.ask`."""
+    late = ada.context.new_page()
+    ada.close()
+    error = {"error": {"code": "full", "message": "Too many people are here at the moment."}}
+    here = {"signed_in": True, "full": True, "person": {"id": "x", "name": "Ada"}}
+    late.route("**/api/events*", lambda one: one.fulfill(status=503, json=error))
+    late.route("**/api/session", lambda one: one.fulfill(json=here))
+    late.goto(served.page_url)
+    expect(connection(late)).to_contain_text("Too many people are here at the moment")
+    assert fits(late)
+    assert violations(late) == []
+    late.unroute_all()
+    expect(connection(late)).to_have_text("Live")
+
+
 def test_who_is_signed_in_is_shown_on_a_desk_and_on_a_phone(ada: Page, eve: Page) -> None:
     for page, name in ((ada, "Ada"), (eve, "Eve")):
         page.get_by_role("button", name=name, exact=True).click()

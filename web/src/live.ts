@@ -30,6 +30,8 @@ type Told =
   | { kind: 'leave'; to: string | null }
 
 const RETRY_MS = 700
+/** How soon it is tried again where there are too many people: each of them does. */
+const FULL_RETRY_MS = 5000
 
 let live: Live = {
   epoch: null,
@@ -107,14 +109,25 @@ export function leave(to: string): void {
   channel.postMessage({ kind: 'leave', to } satisfies Told)
 }
 
-/** Joins the tabs of this browser; leads them when nobody else does. Called once. */
-export function goLive(): void {
-  channel = new BroadcastChannel('awhile')
+/**
+ * Joins the tabs of this person in this browser; leads them when nobody else does. Called once.
+ *
+ * Of this person: somebody whose cookie was deleted is signed in still, in a tab that stays open.
+ */
+export async function goLive(): Promise<void> {
+  let found = await askSession()
+  while (found.state !== 'here') {
+    hear({ kind: 'stream', stream: found.state })
+    await pause(RETRY_MS)
+    found = await askSession()
+  }
+  meet(found.person)
+  const name = found.person === null ? 'awhile' : `awhile ${found.person.id}`
+  channel = new BroadcastChannel(name)
   channel.onmessage = (event: MessageEvent<Told>) => hear(event.data)
   channel.postMessage({ kind: 'who' } satisfies Told)
-  void askSession().then((found) => found.state === 'here' && meet(found.person))
   // Held until the tab goes away, on purpose: the promise never settles.
-  void navigator.locks.request('awhile', () => {
+  void navigator.locks.request(name, () => {
     leading = true
     listen()
     return new Promise<never>(() => {})
@@ -143,10 +156,15 @@ async function recover(): Promise<void> {
     const found = await askSession()
     const here = found.state === 'here'
     if (here && !meet(found.person)) return tell({ kind: 'leave', to: null })
-    tell({ kind: 'stream', stream: here ? 'broken' : found.state })
-    await new Promise((resume) => setTimeout(resume, RETRY_MS))
+    const full = here && found.full
+    tell({ kind: 'stream', stream: full ? 'full' : here ? 'broken' : found.state })
+    await pause(full ? FULL_RETRY_MS : RETRY_MS)
     if (here || found.state === 'broken') return listen()
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resume) => setTimeout(resume, ms))
 }
 
 function subscribe(listener: () => void): () => void {

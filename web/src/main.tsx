@@ -20,7 +20,7 @@ const queries = new QueryClient({
   },
 })
 
-goLive()
+void goLive()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

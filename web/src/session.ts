@@ -7,8 +7,13 @@ export interface Person {
   name: string
 }
 
-/** Whether this browser may use the page: `signed-out` may sign in again, `locked` lacks the key. */
-export type Session = { state: 'here'; person: Person | null } | { state: 'signed-out' | 'locked' | 'broken' }
+/**
+ * Whether this browser may use the page: `signed-out` may sign in again, `locked` lacks the key. Where it
+ * is `full`, there are too many people at the moment.
+ */
+export type Session =
+  | { state: 'here'; person: Person | null; full: boolean }
+  | { state: 'signed-out' | 'locked' | 'broken' }
 
 let person: Person | null = null
 const listeners = new Set<() => void>()
@@ -17,8 +22,8 @@ const listeners = new Set<() => void>()
 export async function askSession(): Promise<Session> {
   try {
     const reply = await fetch('/api/session')
-    const body = (await reply.json()) as { person?: Person; error?: { code: string } }
-    if (reply.ok) return { state: 'here', person: body.person ?? null }
+    const body = (await reply.json()) as { person?: Person; full?: boolean; error?: { code: string } }
+    if (reply.ok) return { state: 'here', person: body.person ?? null, full: body.full === true }
     if (reply.status === 401) return { state: body.error?.code === 'signed_out' ? 'signed-out' : 'locked' }
   } catch {
     // not there, or not whole

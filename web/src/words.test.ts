@@ -105,6 +105,10 @@ const CONNECTIONS: [Parameters<typeof connection>, string][] = [
   [['open', 1, down, clock], 'Server not reachable since 10:00:00; what you see may be out of date'],
   [['open', 1, { reachable: false, since: null }, clock], 'Connecting to the server…'],
   [['signed-out', 1, up, clock], 'Signed out; what you see may be out of date'],
+  [
+    ['full', null, down, clock],
+    'Too many people are here at the moment; this page goes on by itself once there is room',
+  ],
   [['locked', 1, up, clock], 'Not signed in: open the address that awhile printed when it started'],
 ]
 

@@ -203,7 +203,7 @@ export function announcement(title: string, words: Words): string {
 /** How old news has to be to say so. */
 const NEWS_AFTER_SECONDS = 10
 
-export type Stream = 'connecting' | 'open' | 'broken' | 'locked' | 'signed-out'
+export type Stream = 'connecting' | 'open' | 'broken' | 'locked' | 'signed-out' | 'full'
 
 /** Silence after which "Live" would be a guess: two heartbeats of 5 s missed, and 2 s grace. */
 export const LIVE_FOR_SECONDS = 12
@@ -230,6 +230,13 @@ export function connection(
   }
   if (stream === 'signed-out') {
     return { word: 'Signed out; what you see may be out of date', tone: 'bad', current: false }
+  }
+  if (stream === 'full') {
+    return {
+      word: 'Too many people are here at the moment; this page goes on by itself once there is room',
+      tone: 'bad',
+      current: false,
+    }
   }
   if (silentSeconds === null && stream === 'connecting') {
     return { word: 'Connecting…', tone: 'dim', current: false }
