@@ -11,11 +11,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
+import anyio
+import anyio.lowlevel
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.interaction.server.peer import serving_app
@@ -38,6 +40,10 @@ class Issuing:
         """What was posted to it."""
         self.replies: list[dict[str, Any]] = []
         """What it answers for tokens, in order; ``error`` makes it a refusal."""
+        self.slow: anyio.Event | None = None
+        """Until when neither its keys nor its tokens come."""
+        self.endless: str | None = None
+        """The document that has no end."""
 
     def rotate(self, name: str) -> None:
         """Sign with another key from now on; the one before is withdrawn."""
@@ -76,7 +82,11 @@ class Issuing:
         self.asked.append(request.url.path)
         if not self.answers:
             return Response(status_code=502)
+        if request.url.path == self.endless:
+            return StreamingResponse(_without_end(), media_type="application/json")
         if request.url.path == "/keys":
+            if self.slow is not None:
+                await self.slow.wait()
             return JSONResponse(KeySet([self.key]).as_dict())
         said = {
             "issuer": self.calls_itself or self.url,
@@ -98,6 +108,8 @@ class Issuing:
             return Response(status_code=502)
         answers = request.url.path == "/token" and bool(self.replies)
         reply = self.replies.pop(0) if answers else {}
+        if self.slow is not None:
+            await self.slow.wait()
         return JSONResponse(reply, 400 if "error" in reply else 200)
 
 
@@ -109,6 +121,12 @@ async def issuing() -> AsyncGenerator[Issuing]:
     async with serving_app(app, "") as peer:
         issuer.url = peer.url
         yield issuer
+
+
+async def _without_end() -> AsyncGenerator[bytes]:
+    while True:
+        await anyio.lowlevel.checkpoint()
+        yield b" " * 65536
 
 
 def _key(name: str) -> ECKey:

@@ -6,6 +6,7 @@ Sources: RFC 8414 (OAuth 2.0 Authorization Server Metadata), OpenID Connect Disc
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 from awhile.errors import AwhileError, SettingsError, Unreachable
-from awhile.identity.urls import checked_url
+from awhile.identity.urls import checked_url, is_private
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +40,19 @@ AGAIN_SECONDS = 1.0
 LARGEST_TOKEN = 16 * 1024
 """A token longer than this is refused unread, in characters."""
 
+LARGEST_DOCUMENT = 1024 * 1024
+"""A document of the issuer's that is larger than this is not read, in bytes."""
+
+_ASKED = {"accept": "application/json", "accept-encoding": "identity"}
+
 ALGORITHMS = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519",
 )  # fmt: skip
 """What a token may be signed by: never ``none``, and never a key that the issuer shares (HS256), or
 whoever knows its public key could sign (RFC 8725, 2.1)."""
+
+_UNREADABLE = (JoseError, TypeError, ValueError)
+"""What comes of a token that somebody made up (a ``crit`` that is a number is a `TypeError`)."""
 
 _SIGNED = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
 
@@ -117,35 +126,40 @@ class Issuer:
         except (InvalidKeyIdError, BadSignatureError):
             # A key made since, or one that was changed under its name.
             newer = await self._current_keys(anew=True)
-        except (JoseError, ValueError) as no:
+        except _UNREADABLE as no:
             raise TokenRefused(f"It cannot be read: {no}.") from no
         if newer is keys:
             raise TokenRefused("No key of the issuer's fits its signature.")
         try:
             return _read(token, newer)
-        except (JoseError, ValueError) as no:
+        except _UNREADABLE as no:
             raise TokenRefused("No key of the issuer's fits its signature.") from no
 
     async def _current_keys(self, *, anew: bool = False) -> KeySet:
+        if not anew and self._keys is not None and self._clock() < self._keys_until:
+            return self._keys  # also while they are fetched: strangers make that happen
         async with self._fetching:
             now = self._clock()
             due_at = self._tried_at + ANEW_SECONDS if anew else self._keys_until
             if self._keys is not None and now < due_at:
                 return self._keys
             self._tried_at = now
+            if self._keys is not None:  # whoever comes meanwhile need not wait
+                self._keys_until = max(self._keys_until, now + ANEW_SECONDS)
             try:
                 self._keys = await self._fetched_keys()
             except Unreachable as away:
                 if self._keys is None:
                     raise
                 log.warning("The keys are not fetched anew, those before hold on: %s", away)
-                self._keys_until = now + ANEW_SECONDS
             else:
                 self._keys_until = now + KEPT_SECONDS
             return self._keys
 
     async def _fetched_keys(self) -> KeySet:
         address = str((await self._described()).get("jwks_uri"))
+        if not is_private(address):
+            raise self._away(f"its keys are at {address!r}, where others could change them")
         found = await self._fetch(address)
         if found is None:
             raise self._away(f"there is nothing at {address!r}, where its keys should be")
@@ -185,15 +199,17 @@ class Issuer:
         if self._clock() < self._failed_at + AGAIN_SECONDS:
             raise self._away("it did not answer just now")
         try:
-            async with httpx2.AsyncClient(timeout=ANSWER_SECONDS) as client:
-                with anyio.fail_after(ANSWER_SECONDS):
-                    answer = await client.get(address, headers={"accept": "application/json"})
-            if 400 <= answer.status_code < 500:
-                return None
-            if not answer.is_success:
-                raise httpx2.TransportError(f"HTTP {answer.status_code}")
-            found: Any = answer.json()
-        except (httpx2.HTTPError, TimeoutError, ValueError) as broken:
+            with anyio.fail_after(ANSWER_SECONDS):
+                async with (
+                    httpx2.AsyncClient(timeout=ANSWER_SECONDS) as client,
+                    client.stream("GET", address, headers=_ASKED) as answer,
+                ):
+                    if 400 <= answer.status_code < 500:
+                        return None
+                    if not answer.is_success:
+                        raise httpx2.TransportError(f"HTTP {answer.status_code}")
+                    found: Any = json.loads(await _whole(answer))
+        except (httpx2.HTTPError, RecursionError, TimeoutError, ValueError) as broken:
             self._failed_at = self._clock()
             why = str(broken) or type(broken).__name__
             raise self._away(f"{address!r}: {why}") from broken
@@ -206,6 +222,15 @@ class Issuer:
             f"The issuer {self.url!r} cannot be asked ({why}). Check {self._setting}, and that it "
             "can be reached from here; then try again."
         )
+
+
+async def _whole(answer: httpx2.Response) -> bytes:
+    body = bytearray()
+    async for part in answer.aiter_bytes():
+        body += part
+        if len(body) > LARGEST_DOCUMENT:
+            raise ValueError(f"more than {LARGEST_DOCUMENT} bytes")
+    return bytes(body)
 
 
 def _read(token: str, keys: KeySet) -> jwt.Token:

@@ -24,12 +24,23 @@ def checked_url(setting: str, url: str) -> SplitResult:
             f"{setting} is {url!r}, which names no host, or has a user, a query or a fragment in "
             "it. Write https://host/path."
         )
-    if parts.scheme != "https" and not (parts.scheme == "http" and on_this_machine(parts.hostname)):
+    if not is_private(url):
         raise SettingsError(
             f"{setting} is {url!r}: anybody on the way could read or change what is sent there. "
             "Use an https URL (http is taken for this very machine alone)."
         )
     return parts
+
+
+def is_private(url: str) -> bool:
+    """Whether nobody on the way can read or change what is sent there. It may have a query."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - raises for a port that is none
+    except ValueError:
+        return False
+    here = parts.scheme == "http" and on_this_machine(parts.hostname or "")
+    return parts.scheme == "https" or here
 
 
 def on_this_machine(host: str) -> bool:

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,8 @@ async def test_what_a_provider_gives_once_is_kept_although_whoever_asked_has_lef
 ) -> None:
     """A refresh token that was changed for another, and lost, signs its person out."""
     async with kept(tmp_path) as page:
-        ada = await page.signed_in()
+        person = replace(ADA, issuer=page.issuer.url)
+        ada = await page.signed_in(person)
         page.now += LIFE * 0.9
         page.will_renew("ada-1", "r1")
         async with anyio.create_task_group() as asking:
@@ -122,7 +123,7 @@ async def test_what_a_provider_gives_once_is_kept_although_whoever_asked_has_lef
         assert page.renewals == ["r0"]
         again = Sessions(tmp_path, ("k" * 32,), page.sessions.provider, lasts_seconds=1e9)
         await again.load()
-        (session,) = again.of_person(ADA.key)
+        (session,) = again.of_person(person.key)
         assert (session.tokens.access, session.tokens.refresh) == ("ada-1", "r1")
 
 
@@ -338,6 +339,38 @@ async def test_there_are_no_more_desks_than_may_be(tmp_path: Path) -> None:
         await people.seat_of(eve)
         assert seat.gone.is_set()
         assert len(people) == 1
+
+
+async def test_whoever_has_no_place_is_told_so_until_there_is_one(tmp_path: Path) -> None:
+    async with kept(tmp_path) as page, desks(page, most=1) as people:
+        ada, eve = await page.signed_in(), await page.signed_in(EVE)
+        assert people.has_room(eve)
+        with (await people.seat_of(ada)).used():
+            assert people.has_room(ada)
+            assert not people.has_room(eve)
+        assert people.has_room(eve)
+
+
+async def test_tokens_that_arrive_during_a_sign_out_are_forgotten_at_the_provider_too(
+    tmp_path: Path,
+) -> None:
+    """Ours: the refresh token that is asked to be revoked is the last one there was."""
+    async with kept(tmp_path) as page, desks(page) as people:
+        ada = await page.signed_in()
+        page.now += LIFE * 0.9
+        page.will_renew("ada-1", "r1")
+        page.issuer.slow = anyio.Event()
+        async with anyio.create_task_group() as asking:
+            asking.start_soon(ada.access_token)
+            with anyio.fail_after(PATIENCE_SECONDS):
+                while page.renewals != ["r0"]:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)
+            await people.sign_out(ada)
+            page.issuer.slow.set()
+        with anyio.fail_after(PATIENCE_SECONDS):
+            while page.issuer.forms[-1]["at"] != "/revoke":  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+        assert page.issuer.forms[-1]["token"] == "r1"  # noqa: S105
 
 
 async def test_whoever_was_here_before_a_restart_still_is(tmp_path: Path) -> None:

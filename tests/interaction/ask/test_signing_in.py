@@ -42,12 +42,12 @@ class Browser:
     flags: dict[str, str] = field(default_factory=dict[str, str])
     """Each cookie as it was set."""
 
-    async def get(self, path: str) -> httpx2.Response:
-        return await self._send("GET", path)
+    async def get(self, path: str, **headers: bytes) -> httpx2.Response:
+        return await self._send("GET", path, headers=dict(headers))
 
-    async def post(self, path: str) -> httpx2.Response:
+    async def post(self, path: str, content: str = "{}") -> httpx2.Response:
         headers = {"origin": PAGE, "content-type": "application/json"}
-        return await self._send("POST", path, headers=headers, content="{}")
+        return await self._send("POST", path, headers=headers, content=content)
 
     async def begin(self, to: str = "/") -> dict[str, str]:
         """Go to sign in; what the provider is asked."""
@@ -174,6 +174,7 @@ async def test_the_browser_holds_a_name_and_no_token(page: Served) -> None:
         assert flag in flags
     assert "domain" not in flags
     session = (await ada.get("/api/session")).json()
+    assert session["full"] is False
     assert session["person"]["name"] == "Ada <b>Lovelace</b>"
     (sealed,) = (one for name, one in ada.flags.items() if "sign-in" in name)
     seen = f"{ada.flags} {session} {reply.headers} {reply.text}"
@@ -235,6 +236,26 @@ async def test_what_is_held_for_sign_ins_under_way_is_bounded(page: Served) -> N
     asked = await ada.begin()
     assert sum(map(len, [*ada.cookies, *ada.cookies.values()])) < 6000
     assert (await ada.finish(asked)).status_code == 303
+
+
+async def test_links_however_long_do_not_outgrow_what_browsers_and_proxies_take(
+    page: Served,
+) -> None:
+    """RFC 6265, 6.1: a browser takes cookies of 4096 bytes; a larger one is lost, and with it the
+    sign-in. What is shown of the run is lost instead."""
+    ada = page.browser()
+    asked: dict[str, str] = {}
+    for place, arrives in (
+        (f"/t/abc?{'x' * 900}", f"/t/abc?{'x' * 900}"),
+        (f"/t/abc?{'x' * 3900}", "/t/abc"),
+    ):
+        for _ in range(8):
+            asked = await ada.begin(place)
+            held = [f"{name}={one}" for name, one in ada.cookies.items()]
+            assert max(map(len, held)) < 4000
+            assert sum(map(len, held)) < 6000
+        assert (await ada.finish(asked)).headers["location"] == arrives
+        ada.cookies.clear()
 
 
 @pytest.mark.parametrize(
@@ -322,6 +343,83 @@ async def test_a_restart_of_the_page_signs_nobody_out(tmp_path: Path) -> None:
             back.cookies = ada.cookies
             assert (await back.get("/api/session")).json()["person"]["name"].startswith("Ada")
             assert (await back.get("/api/runs")).json()["runs"] == []
+
+
+async def test_another_provider_is_not_shown_what_the_one_before_gave(tmp_path: Path) -> None:
+    """MCP 2026-07-28, Authorization Server Discovery: nothing of one is any other's."""
+    async with issuing() as issuer, page_of(issuer, tmp_path) as page:
+        ada = page.browser()
+        await ada.sign_in(expires_in=0)
+    async with issuing() as another, page_of(another, tmp_path) as page:
+        back = page.browser()
+        back.cookies = ada.cookies
+        assert (await back.get("/api/session")).status_code == 401
+        assert another.forms == []
+    assert list((tmp_path / "sessions").iterdir()) == []
+
+
+async def test_a_file_that_is_broken_keeps_nobody_out(tmp_path: Path) -> None:
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "sessions" / "broken.session").write_bytes(b"\xff\x00")
+    async with issuing() as issuer, page_of(issuer, tmp_path) as page:
+        await page.browser().sign_in()
+    assert not (tmp_path / "sessions" / "broken.session").exists()
+
+
+@pytest.mark.parametrize(
+    "others", ['prefs={"a": 1}', "naked", "ä=ö", 'x="no end', "path=/", "=; ;;", "a[b]=(c)"]
+)
+async def test_cookies_of_neighbours_sign_nobody_out(page: Served, others: str) -> None:
+    """Ours: whoever has another host of the same domain may set cookies for all of them."""
+    ada = page.browser()
+    await ada.sign_in()
+    held = f"{others}; __Host-awhile={ada.cookies['__Host-awhile']}"
+    ada.cookies = {}
+    assert (await ada.get("/api/session", cookie=held.encode())).status_code == 200
+
+
+async def test_what_cannot_be_read_is_refused_in_order(page: Served) -> None:
+    ada = page.browser()
+    await ada.sign_in()
+    for body in ("[" * 100_000, '{"a":' * 40_000, f'{{"a": {"9" * 5000}}}'):
+        reply = await ada.post("/api/check", content=body)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (400, "bad_request")
+    for place in ("/t/abc/", "/api/events/", "//evil.example/"):  # a proxy's https is not known
+        assert "location" not in (await ada.get(place)).headers
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"access_token": None}, {"expires_in": "soon"}, {"expires_in": []}, {"expires_in": {}}],
+)
+async def test_an_answer_without_a_token_in_it_is_said_to_be_none(
+    page: Served, changed: dict[str, Any]
+) -> None:
+    ada = page.browser()
+    asked = await ada.begin()
+    tokens = {**ada.tokens(asked), **changed}
+    page.issuer.replies.append({name: one for name, one in tokens.items() if one is not None})
+    query = httpx2.QueryParams(code="c", state=asked["state"], iss=page.issuer.url)
+    assert (await ada.get(f"/signed-in?{query}")).status_code == 503
+    assert "__Host-awhile" not in ada.cookies
+
+
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint", "jwks_uri"])
+async def test_no_secret_is_sent_where_others_could_read_it(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """MCP 2026-07-28, Communication Security: a provider behind a proxy may take itself for one
+    without https."""
+    async with issuing() as issuer, page_of(issuer, tmp_path) as page:
+        issuer.more = {name: "http://login.example.org/x"}
+        ada = page.browser()
+        reply = await ada.get("/sign-in")
+        if reply.status_code == 303:
+            asked = parse_qs(urlsplit(reply.headers["location"]).query)
+            reply = await ada.finish({key: one[0] for key, one in asked.items()})
+        assert reply.status_code == 503
+        assert "http://login.example.org/x" in caplog.text
+        assert [one for one in issuer.forms if name == "token_endpoint"] == []
 
 
 async def test_a_session_ends_by_itself(tmp_path: Path) -> None:

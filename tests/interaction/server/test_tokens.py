@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from joserfc.jwk import ECKey
@@ -170,6 +171,12 @@ async def test_a_token_that_proves_nothing_here_is_refused(tmp_path: Path) -> No
             "of other claims": f"{header}.{eve}.{signature}",
             "signed by the public key as a secret": f"{hs256}.{claims}.{_base64(by_public)}",
             "signed by a stranger": issuer.signed(read, stranger),
+            "that says nonsense of what is critical": (
+                f"{_encoded({'alg': 'ES256', 'kid': 'first', 'crit': 5})}.{claims}.{signature}"
+            ),
+            "that brings a key of its own": issuer.signed(
+                read, stranger, jku="https://evil.example/keys", x5u="https://evil.example/x"
+            ),
             "no token": "abc",
             "no token either": "a.b.c",
             "too long": good + "A" * 20_000,
@@ -241,6 +248,35 @@ async def test_while_the_issuer_is_away_known_keys_hold_and_unknown_ones_wait(
         server.issuer.answers = False
         server.clock.now += KEPT_SECONDS
         assert await server.status(token, "/mine") == 200
+
+
+async def test_nobody_waits_for_keys_that_a_stranger_has_fetched(tmp_path: Path) -> None:
+    """Ours: else one request every ten seconds, by anybody, holds up all others while the issuer
+    is slow."""
+    async with guarded(tmp_path) as server:
+        token = server.issuer.token(PUBLIC)
+        assert await server.status(token, "/mine") == 200
+        stranger = ECKey.generate_key("P-256", {"kid": "nobody-knows"})
+        for age in (ANEW_SECONDS, KEPT_SECONDS):
+            server.clock.now += age
+            server.issuer.slow = anyio.Event()
+            server.issuer.asked.clear()
+            async with anyio.create_task_group() as asking:
+                asking.start_soon(server.status, server.issuer.signed({"sub": "eve"}, stranger))
+                with anyio.fail_after(2):
+                    while "/keys" not in server.issuer.asked:  # noqa: ASYNC110
+                        await anyio.sleep(0.01)
+                    assert await server.status(token, "/mine") == 200
+                server.issuer.slow.set()
+
+
+@pytest.mark.parametrize("document", ["/keys", "/.well-known/openid-configuration"])
+async def test_a_document_without_end_is_not_read(tmp_path: Path, document: str) -> None:
+    """Ours."""
+    async with guarded(tmp_path) as server:
+        server.issuer.endless = document
+        with anyio.fail_after(4):
+            assert await server.status(server.issuer.token(PUBLIC), "/mine") == 503
 
 
 async def test_an_issuer_that_goes_by_another_name_is_not_believed(

@@ -91,7 +91,7 @@ async def read_body(request: Request) -> dict[str, Any]:
             raise Refused(413, "too_large", f"More than {LARGEST_BODY} bytes; shorten it.")
     try:
         body = json.loads(raw)
-    except ValueError as broken:
+    except (RecursionError, ValueError) as broken:
         raise Refused(400, "bad_request", f"Not JSON: {broken}") from broken
     if not isinstance(body, dict):
         raise Refused(400, "bad_request", "Send one JSON object.")

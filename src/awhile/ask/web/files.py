@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import httpx2
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -67,7 +67,7 @@ class Files:
         }
         wanted = self._http.build_request(
             request.method,
-            f"{self._beside}{run_id}.{kind}",
+            f"{self._beside}{quote(f'{run_id}.{kind}', safe='')}",
             params=asked,
             headers={name: request.headers[name] for name in _WANTED if name in request.headers},
         )

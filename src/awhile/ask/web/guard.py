@@ -10,11 +10,11 @@ the token from the start URL.
 from __future__ import annotations
 
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 if TYPE_CHECKING:
@@ -146,12 +146,12 @@ def with_headers(send: Send, more: Mapping[str, str] | None = None) -> Send:
 
 
 def cookie_in(header: str, name: str) -> str:
-    """The cookie of that name, "" if there is none."""
-    try:
-        found = SimpleCookie(header).get(name)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+    """The cookie of that name, "" if there is none.
+
+    Read as browsers write it: of a cookie that a neighbour has set for the whole domain (such as
+    ``prefs={"a":1}``) Python's own parser takes offence, and then finds none at all.
+    """
+    return cookie_parser(header).get(name, "")
 
 
 def no(scope: Scope, status: int, code: str, message: str) -> Response:

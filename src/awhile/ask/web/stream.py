@@ -8,6 +8,7 @@ one spent half its time doing so (46 % of the main thread against 10 %, measured
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import anyio
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 5.0
 GATHER_SECONDS = 0.1
+_REV = re.compile("[0-9]{1,18}")
 
 
 def event_stream(board: Board, presence: Presence, request: Request) -> StreamingResponse:
@@ -53,7 +55,7 @@ async def events(board: Board, epoch: str | None, after: int) -> AsyncGenerator[
 def seen(after: str | None) -> tuple[str | None, int]:
     """What a page says it has seen; anything else means: nothing."""
     epoch, colon, rev = (after or "").partition(":")
-    if not colon or not rev.isdecimal():
+    if not colon or not _REV.fullmatch(rev):
         return None, 0
     return epoch, int(rev)
 

@@ -93,7 +93,7 @@ def create_peoples_app(setup: PeoplesPage) -> Starlette:
             yield
             tasks.cancel_scope.cancel()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             *signing_in.routes(),
             Mount("/api", app=_desks_of(people)),
@@ -102,6 +102,8 @@ def create_peoples_app(setup: PeoplesPage) -> Starlette:
         middleware=[Middleware(Entrance, address=address, sessions=sessions)],
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False  # behind a proxy it would lead from https to http
+    return app
 
 
 def _desks_of(people: People) -> ASGIApp:

@@ -14,6 +14,7 @@ from starlette.routing import Router
 from awhile.ask.web.desk import Desk
 from awhile.ask.web.exchange import Refused
 from awhile.ask.web.people.provider import SignedOut
+from awhile.ask.web.people.sessions import Session
 from awhile.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
     from starlette.types import ASGIApp
 
-    from awhile.ask.web.people.sessions import Session, Sessions
+    from awhile.ask.web.people.sessions import Sessions
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ class Seat:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self.app: ASGIApp = Router(desk.routes())
+        self.app: ASGIApp = Router(desk.routes(), redirect_slashes=False)
         self.scope = anyio.CancelScope()
         self.ready = anyio.Event()
         self.gone = anyio.Event()
@@ -182,19 +183,33 @@ class People:
             with anyio.move_on_after(STOP_SECONDS):
                 await seat.desk.follower.stop_what_was_left()
         await self._sessions.end(session)
-        self._tasks.start_soon(_alone, self._sessions.provider.revoke, session.tokens)
+        self._tasks.start_soon(_alone, Session.forget, session)
 
     def __len__(self) -> int:
         return len(self._seats)
 
+    def has_room(self, session: Session) -> bool:
+        """Whether whoever is signed in there has a desk, or could be given one now."""
+        return (
+            session.person.key in self._seats
+            or self._longest_idle() is not None
+            or (len(self._seats) < self._most)
+        )
+
     async def _make_room(self) -> None:
-        if len(self._seats) < self._most:
-            return
-        longest = max(self._seats.values(), key=lambda seat: seat.idle_seconds)
-        if longest.idle_seconds == 0:
-            raise Refused(503, "full", "Too many people are here at the moment; try again later.")
-        longest.scope.cancel()
-        await longest.gone.wait()
+        while len(self._seats) >= self._most:
+            longest = self._longest_idle()
+            if longest is None:
+                raise Refused(
+                    503, "full", "Too many people are here at the moment; try again later."
+                )
+            longest.scope.cancel()
+            await longest.gone.wait()
+
+    def _longest_idle(self) -> Seat | None:
+        """Whose desk is cleared first for somebody else; None if all are in use."""
+        longest = max(self._seats.values(), key=lambda seat: seat.idle_seconds, default=None)
+        return None if longest is None or longest.idle_seconds == 0 else longest
 
     async def _hold(self, person: tuple[str, str], seat: Seat) -> None:
         try:

@@ -27,6 +27,7 @@ from joserfc.errors import JoseError
 
 from awhile.errors import AwhileError, Unreachable
 from awhile.identity.issuer import Issuer, TokenRefused
+from awhile.identity.urls import is_private
 from awhile.visible import visible
 
 if TYPE_CHECKING:
@@ -169,6 +170,11 @@ class Provider:
         self._clock = clock
         self._scope = " ".join(dict.fromkeys(["openid", *scopes]))
 
+    @property
+    def issuer(self) -> str:
+        """Its name."""
+        return self._issuer.url
+
     async def begin(self) -> tuple[str, Begun]:
         """Where to send the browser, and what to remember.
 
@@ -213,8 +219,8 @@ class Provider:
                 code_verifier=begun.verifier,
                 **self._resource,
             )
-        person = await self._person_in(found, begun.nonce)
-        return person, self._tokens_in(found)
+        tokens = self._tokens_in(found)
+        return await self._person_in(found, begun.nonce), tokens
 
     async def renewed(self, tokens: Tokens) -> Tokens:
         """Newer tokens for the same person.
@@ -246,8 +252,8 @@ class Provider:
             return
         try:
             metadata = await self._issuer.metadata()
-            endpoint = metadata.get("revocation_endpoint")
-            if endpoint is not None:
+            if metadata.get("revocation_endpoint") is not None:
+                endpoint = _endpoint(metadata, "revocation")
                 async with self._client(metadata) as client, _told():
                     await client.revoke_token(endpoint, token=tokens.refresh, token_type_hint=KIND)
         except (AwhileError, OSError) as why:
@@ -330,21 +336,29 @@ class Provider:
 
     def _tokens_in(self, found: Mapping[str, Any], before: Tokens | None = None) -> Tokens:
         now = self._clock()
-        lasts = found.get("expires_in")
         kept = None if before is None else before.refresh
-        return Tokens(
-            access=str(found["access_token"]),
-            refresh=cast("str | None", found.get("refresh_token")) or kept,
-            made_at=now,
-            ends_at=None if lasts is None else now + float(lasts),
-        )
+        try:
+            lasts = found.get("expires_in")
+            return Tokens(
+                access=str(found["access_token"]),
+                refresh=cast("str | None", found.get("refresh_token")) or kept,
+                made_at=now,
+                ends_at=None if lasts is None else now + float(lasts),
+            )
+        except (KeyError, TypeError, ValueError) as broken:
+            raise Unreachable(f"The provider's answer has no token in it: {broken!r}.") from broken
 
 
 def _endpoint(metadata: Mapping[str, Any], name: str) -> str:
-    try:
-        return str(metadata[f"{name}_endpoint"])
-    except KeyError:
-        raise Unreachable(f"The provider does not name its {name} endpoint.") from None
+    address = metadata.get(f"{name}_endpoint")
+    if not isinstance(address, str):
+        raise Unreachable(f"The provider does not name its {name} endpoint.")
+    if not is_private(address):
+        raise Unreachable(
+            f"The provider's {name} endpoint is {address!r}: anybody on the way could read what is "
+            "sent there. It has to be an https URL (behind a proxy, tell the provider so)."
+        )
+    return address
 
 
 @asynccontextmanager

@@ -97,6 +97,12 @@ class Session:
             now < self._again_at and not self.tokens.is_over(now)
         )
 
+    async def forget(self) -> None:
+        """Have the provider forget the tokens of a session that has ended, also those that were on
+        their way by then."""
+        async with self._renewing:
+            await self._sessions.provider.revoke(self.tokens)
+
     async def _renew(self, refused: str | None) -> None:
         now = self._sessions.clock()
         before = self.tokens
@@ -152,11 +158,13 @@ class Sessions:
         self._writing = anyio.Lock()
 
     async def load(self) -> None:
-        """Read those of before. What cannot be read, or has ended, is deleted."""
+        """Read those of before. What cannot be read, or has ended, is deleted; so is what another
+        provider gave: its tokens are none of this one's (MCP 2026-07-28, Authorization)."""
         found = await anyio.to_thread.run_sync(self._read_all)
         for digest, kept in found.items():
             session = self._opened(digest, kept)
-            if session is None or session.ends_at <= self.clock():
+            known = session is not None and session.person.issuer == self.provider.issuer
+            if session is None or not known or session.ends_at <= self.clock():
                 await anyio.to_thread.run_sync(self._file(digest).unlink, True)
             else:
                 self._by_digest[digest] = session
@@ -262,7 +270,9 @@ class Sessions:
 
     def _read_all(self) -> dict[str, str]:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return {one.stem: one.read_text("ascii") for one in self._folder.glob("*.session")}
+        return {
+            one.stem: one.read_text("ascii", "replace") for one in self._folder.glob("*.session")
+        }
 
     def _write(self, digest: str, sealed: str) -> None:
         draft = self._file(digest).with_suffix(".draft")

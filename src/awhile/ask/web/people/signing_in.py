@@ -38,6 +38,12 @@ PENDING_SECONDS = 600
 MOST_PENDING = 10
 """How many sign-ins may be under way in one browser."""
 
+LARGEST_PENDING = 5000
+"""How large their cookies may be together, in bytes: many a proxy takes 8 kB of a header."""
+
+LONGEST_PLACE = 1000
+"""Of a place to come back to that is longer, the view is not kept: it would be no cookie."""
+
 STATE_LETTERS = 12
 """What tells them apart in the names of their cookies."""
 
@@ -87,6 +93,8 @@ class SigningIn:
     async def sign_in(self, request: Request) -> Response:
         """Send the browser to the provider; ``to`` is where in the page it comes back to."""
         to = place_in(request.query_params.get("to", "/")) or "/"
+        if len(to) > LONGEST_PLACE and _session(request) is None:
+            to = to.partition("?")[0]
         if _session(request) is not None:
             return RedirectResponse(to, 303)
         try:
@@ -95,9 +103,10 @@ class SigningIn:
             return _failed(why, to)
         reply = RedirectResponse(url, 303, {"cache-control": "no-store"})
         pending = {"secret": begun.secret, "to": to, "until": time.time() + PENDING_SECONDS}
-        self._give(reply, self._pending(begun.state), self._seal.sealed(pending), PENDING_SECONDS)
-        for name in self._too_many(request):
-            self._take(reply, name)
+        name, sealed = self._pending(begun.state), self._seal.sealed(pending)
+        self._give(reply, name, sealed, PENDING_SECONDS)
+        for before in self._too_many(request, more=len(name) + len(sealed)):
+            self._take(reply, before)
         return reply
 
     async def signed_in(self, request: Request) -> Response:
@@ -152,11 +161,12 @@ class SigningIn:
         )
 
     async def session(self, request: Request) -> dict[str, Any]:
-        """Who is signed in here."""
+        """Who is signed in here, and whether there are too many people for them to go on."""
         session = _session(request)
         assert session is not None  # the entrance lets nobody else in
         return {
             "signed_in": True,
+            "full": not self._people.has_room(session),
             "person": {"id": session.person.digest, "name": session.person.name},
         }
 
@@ -206,10 +216,14 @@ class SigningIn:
         """The cookie of one sign-in: several tabs may be on their way at the same time."""
         return f"{self._address.pending}-{state[:STATE_LETTERS]}"
 
-    def _too_many(self, request: Request) -> list[str]:
-        """Cookies of sign-ins beyond `MOST_PENDING`: else they would outgrow a proxy's limit."""
+    def _too_many(self, request: Request, *, more: int) -> list[str]:
+        """Cookies of the first sign-ins, where they would outgrow their bounds with ``more``."""
         names = [name for name in request.cookies if name.startswith(f"{self._address.pending}-")]
-        return names[: max(0, len(names) - MOST_PENDING + 1)]
+        sizes = [len(name) + len(request.cookies[name]) for name in names]
+        first = max(0, len(names) - MOST_PENDING + 1)
+        while first < len(names) and sum(sizes[first:]) + more > LARGEST_PENDING:
+            first += 1
+        return names[:first]
 
     def _give(self, reply: Response, name: str, value: str, seconds: int) -> None:
         reply.set_cookie(
