@@ -22,7 +22,7 @@ from mcp.server.streamable_http import check_accept_headers
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from awhile.errors import SettingsError
 from awhile.server.closing import Underway
@@ -103,6 +103,9 @@ class KeptAlive:
         try:
             with self._answering if scope["method"] == "POST" else nullcontext():
                 await self._app(scope, exchange.receive, exchange.send)
+        except ClientDisconnect:  # before its request was whole: there is nobody to be answered
+            if not exchange.gone.is_set():
+                raise
         finally:
             timer.cancel()
             for task in keeping:

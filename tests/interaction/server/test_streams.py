@@ -12,11 +12,13 @@ import httpx2
 import pytest
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
 
 from awhile import Run
 from awhile.errors import SettingsError
 from awhile.server.http import http_app
-from awhile.server.stream import FIRST_BYTE_SECONDS
+from awhile.server.stream import FIRST_BYTE_SECONDS, KeptAlive
 from tests.interaction.server.conftest import App
 from tests.interaction.server.peer import (
     HEADER_MISMATCH,
@@ -213,6 +215,27 @@ async def test_a_request_that_is_slow_to_arrive_is_not_answered_before_it_has(ap
             await stream.send(body[20:])
             answer = await stream.receive()
     assert b"application/json" in answer
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_request_is_no_error() -> None:
+    """Ours: each left a page of traceback in the server's log."""
+    sent: list[Message] = []
+    coming: list[Message] = [
+        {"type": "http.request", "body": b'{"jsonrpc"', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def reads(scope: Scope, receive: Receive, send: Send) -> None:
+        await Request(scope, receive).body()
+
+    async def receive() -> Message:
+        return coming.pop(0)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await KeptAlive(reads)({"type": "http", "method": "POST", "headers": []}, receive, send)
+    assert (sent, coming) == ([], [])
 
 
 async def test_a_stream_of_reports_is_not_torn_apart_by_comments(app: App) -> None:
