@@ -20,6 +20,7 @@ import pytest
 from joserfc.jwk import ECKey
 from starlette.applications import Starlette
 
+from awhile.ask.web.people import signing_in
 from awhile.ask.web.people.app import PeoplesPage, create_peoples_app
 from tests.interaction.issuing import Issuing, issuing
 
@@ -323,6 +324,18 @@ async def test_signing_out_ends_the_session_here_and_there(page: Served) -> None
         while page.issuer.forms[-1]["at"] != "/revoke":  # noqa: ASYNC110
             await anyio.sleep(0.01)
     assert page.issuer.forms[-1]["token"] == "refresh-of-ada"  # noqa: S105
+
+
+async def test_one_person_is_signed_in_in_so_many_browsers_and_no_more(
+    page: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: who signs in again and again fills no disk."""
+    monkeypatch.setattr(signing_in, "MOST_SESSIONS", 2)
+    browsers = [page.browser() for _ in range(4)]
+    for browser, who in zip(browsers, ("ada", "eve", "ada", "ada"), strict=True):
+        await browser.sign_in(subject=who)
+    there = [(await one.get("/api/session")).status_code for one in browsers]
+    assert there == [401, 200, 200, 200]
 
 
 async def test_a_provider_without_such_an_address_is_left_alone(page: Served) -> None:

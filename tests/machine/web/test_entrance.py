@@ -49,7 +49,7 @@ class Door:
         )
         self.sessions = Sessions(folder, keys, provider, lasts_seconds=3600)
         behind = Starlette(routes=[Route("/{rest:path}", _whose, methods=["GET", "POST"])])
-        self._app = Entrance(behind, self.address, self.sessions)
+        self.app = Entrance(behind, self.address, self.sessions)
 
     async def cookie(self) -> dict[str, str]:
         """What the browser of somebody who has signed in sends."""
@@ -63,7 +63,7 @@ class Door:
     ) -> httpx2.Response:
         """One request, as the proxy in front passes it on: by plain http."""
         url = f"http://{self.address.host}"
-        transport = httpx2.ASGITransport(self._app)
+        transport = httpx2.ASGITransport(self.app)
         async with httpx2.AsyncClient(transport=transport, base_url=url) as client:
             return await client.request(method, path, headers=dict(headers or {}))
 
@@ -149,6 +149,14 @@ async def test_another_host_is_refused_whatever_a_proxy_is_said_to_have_forwarde
     reply = await door.send(headers={**await door.cookie(), "host": host, **forwarded})
     assert reply.status_code == 403
     assert reply.json()["error"]["code"] == "host"
+
+
+async def test_of_two_hosts_neither_is_believed(door: Door) -> None:
+    """RFC 9112, 3.2."""
+    cookie = (await door.cookie())["cookie"]
+    both = [("host", HOST), ("host", "evil.example"), ("cookie", cookie)]
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(door.app)) as http:
+        assert (await http.get(f"http://{HOST}/api/runs", headers=both)).status_code == 403
 
 
 async def test_the_public_url_decides_what_our_own_origin_is(door: Door) -> None:

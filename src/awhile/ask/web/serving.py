@@ -44,6 +44,7 @@ async def serve(
         log_level="warning",
         proxy_headers=False,  # what a request says of its own way is not believed
         server_header=False,
+        ws="none",  # the page has none; each try, by anybody, would be a traceback in the log
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     with _listening(host, port) as taken:

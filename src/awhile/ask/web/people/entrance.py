@@ -86,7 +86,7 @@ class Entrance:
         return await answer(scope, receive, with_headers(send, self._more))
 
     def _refusal(self, scope: Scope) -> Response | None:
-        host = Headers(scope=scope).get("host", "")
+        host = ", ".join(Headers(scope=scope).getlist("host"))  # of two, neither is believed
         if host.lower() != self._address.host:
             return no(
                 scope,

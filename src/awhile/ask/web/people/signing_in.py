@@ -47,6 +47,9 @@ LONGEST_PLACE = 1000
 STATE_LETTERS = 12
 """What tells them apart in the names of their cookies."""
 
+MOST_SESSIONS = 50
+"""In how many browsers one person may be signed in; in the one not used for longest it ends."""
+
 CHECK_SECONDS = 5.0
 """How long the server may take to say whether it takes a token."""
 
@@ -148,6 +151,8 @@ class SigningIn:
         # Always a name that nobody has held before: a session is never handed on.
         held = await self._sessions.begin(person, tokens)
         log.info("%r has signed in.", person.subject)
+        for one in self._sessions.of_person(person.key)[MOST_SESSIONS:]:
+            await self._people.sign_out(one)
         reply = RedirectResponse(to, 303, {"cache-control": "no-store"})
         lasts = math.ceil(self._sessions.lasts_seconds)
         self._give(reply, self._address.cookie, held, lasts)
