@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Generator
+from pathlib import Path
 from subprocess import PIPE
 
 import pytest
@@ -239,6 +240,18 @@ def test_an_id_nobody_has_is_refused(served: InThisProcess) -> None:
     whole = served.run("attach", "f" * 32)
     assert whole.returncode == ends.FAILED
     assert "No longer kept by the server" in whole.stderr
+
+
+def test_a_semantic_file_is_gone_by_also_where_a_server_without_it_runs(
+    served: InThisProcess, tmp_path: Path
+) -> None:
+    """Ours: that server knows none of its words, so that it is not asked."""
+    file = tmp_path / "words.yaml"
+    file.write_text("entities:\n  products: {synonyms: [gizmo]}\n")
+    question = ("ask", "how many gizmos are there?", "--quiet")
+    assert served.run(*question).returncode == ends.NOT_ANSWERED
+    done = served.run(*question, "--semantic-file", str(file))
+    assert done.returncode == ends.RESULT, done.stderr
 
 
 def test_without_a_server_one_is_started_and_what_was_asked_is_listed_all_the_same(

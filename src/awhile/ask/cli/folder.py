@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 TOKEN_BYTES = 24
 
 
+def semantics_of(settings: Settings) -> str:
+    """The semantic file a server with these settings goes by; empty without one."""
+    return "" if settings.semantic_file is None else str(settings.semantic_file.resolve())
+
+
 def served_by(settings: Settings) -> str:
     """What a server with these settings serves, for telling two of them apart."""
     # This is written into a file: it says which database, and never with which password.
@@ -37,6 +42,8 @@ class RunningServer:
     pid: int
     serves: str
     """What it serves, as `DataFolder.announced` was told."""
+    semantics: str = ""
+    """The semantic file it goes by; empty without one."""
 
 
 class DataFolder:
@@ -62,11 +69,12 @@ class DataFolder:
         return kept_secret(self.path, "page-key", lambda: secrets.token_urlsafe(TOKEN_BYTES))
 
     @contextmanager
-    def announced(self, url: str, serves: str) -> Generator[None]:
+    def announced(self, url: str, serves: str, semantics: str = "") -> Generator[None]:
         """Let other programs of this data folder find this server, for as long as it runs."""
         file = self._servers / f"{os.getpid()}.json"
         draft = file.with_suffix(".tmp")
-        draft.write_text(json.dumps(asdict(RunningServer(url, os.getpid(), serves))))
+        server = RunningServer(url, os.getpid(), serves, semantics)
+        draft.write_text(json.dumps(asdict(server)))
         draft.replace(file)
         try:
             yield
@@ -99,4 +107,4 @@ def _alive(pid: int) -> bool:
     return True
 
 
-__all__ = ["DataFolder", "RunningServer", "served_by"]
+__all__ = ["DataFolder", "RunningServer", "semantics_of", "served_by"]

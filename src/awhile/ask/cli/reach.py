@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from awhile.ask.cli.child import ServerChild
-from awhile.ask.cli.folder import DataFolder, served_by
+from awhile.ask.cli.folder import DataFolder, semantics_of, served_by
 from awhile.cli.coming_back import noted
 from awhile.cli.credentials import (
     NOTHING,
@@ -93,7 +93,7 @@ async def reached(
                 "--token-from is for the server that --url names, and none is named. Add --url."
             )
         running = [one.url for one in folder.running_servers()]
-        for url in _candidates(effective, folder, prefer):
+        for url in _candidates(effective, folder, prefer, asks=start):
             trying = AsyncExitStack()
             # Only a server that somebody has named is shown who asks.
             how = connecting if url in running else connecting.named(effective, url)
@@ -241,11 +241,16 @@ async def whole_id(there: Reached, beginning: str) -> str:
     )
 
 
-def _candidates(effective: Effective, folder: DataFolder, prefer: str | None) -> list[str]:
+def _candidates(
+    effective: Effective, folder: DataFolder, prefer: str | None, *, asks: bool
+) -> list[str]:
     # A database somebody chose must be the one that is asked; else whatever is being served.
     chosen = effective.given("database") or effective.given("sample")
     wanted = served_by(effective.settings) if chosen else None
     running = folder.running_servers()
+    if asks and effective.given("semantic_file"):  # so must be what the words mean
+        meant = semantics_of(effective.settings)
+        running = [one for one in running if one.semantics == meant]
     urls = [] if prefer is None else [prefer]
     urls += [one.url for one in running if wanted in (None, one.serves)]
     return list(dict.fromkeys(urls))
