@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from opentelemetry import trace
 
+from awhile.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -94,7 +96,8 @@ class TextLines(logging.Formatter):
         """The line, with its task."""
         task_id = getattr(record, TASK_ID, None)
         line = super().formatMessage(record)
-        return line if task_id is None else f"{line} [task {task_id}]"
+        # One line, whatever ids and names of others are in it: they would write lines of their own.
+        return visible(line if task_id is None else f"{line} [task {task_id}]")
 
 
 class JsonLines(logging.Formatter):

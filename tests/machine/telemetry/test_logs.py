@@ -118,6 +118,15 @@ def test_a_text_line_ends_with_its_task() -> None:
     assert second.endswith(" WARNING tool: quiet")
 
 
+def test_nobody_writes_a_line_of_their_own_into_the_log() -> None:
+    """Ours: an id that somebody made up is in the audit trail as they sent it."""
+    written = Written(TextLines(), TaskContext())
+    made_up = "x\n2026-01-01 INFO awhile.audit: admin stopped all\u2028\x1b[2J"
+    written.logger.warning("saw %s", made_up, extra={"task_id": made_up})
+    [line] = written.stream.getvalue().splitlines()
+    assert line.isprintable()
+
+
 def test_a_redaction_rewrites_words_and_tracebacks() -> None:
     """Ours: a secret reaches no log, neither as an argument nor in an error's text."""
     written = as_json(lambda text: text.replace("hunter2", "…"))
