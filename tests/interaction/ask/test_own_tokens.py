@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx2
 import pytest
 
@@ -339,6 +340,22 @@ async def test_there_are_no_more_desks_than_may_be(tmp_path: Path) -> None:
         await people.seat_of(eve)
         assert seat.gone.is_set()
         assert len(people) == 1
+
+
+async def test_a_desk_is_not_cleared_while_it_is_being_made(tmp_path: Path) -> None:
+    """Ours: whoever waits for it would be given one where nobody answers."""
+    async with kept(tmp_path) as page, desks(page, most=1) as people:
+        ada, eve = await page.signed_in(), await page.signed_in(EVE)
+
+        async def sit() -> None:
+            assert not (await people.seat_of(ada)).scope.cancel_called
+
+        async with anyio.create_task_group() as coming:
+            coming.start_soon(sit)
+            while not len(people):
+                await anyio.lowlevel.checkpoint()
+            with pytest.raises(Refused, match="Too many people"):
+                await people.seat_of(eve)
 
 
 async def test_whoever_has_no_place_is_told_so_until_there_is_one(tmp_path: Path) -> None:

@@ -172,7 +172,8 @@ class People:
             seat = Seat(self._make_desk(OwnToken(self._sessions, person)))
             self._seats[person] = seat
             self._tasks.start_soon(self._hold, person, seat)
-        await seat.ready.wait()
+        with seat.used():  # or it would be cleared for somebody else before it has been used
+            await seat.ready.wait()
         return seat
 
     async def sign_out(self, session: Session) -> None:
