@@ -121,6 +121,8 @@ class Line:
         if now.done is None or now.ended:
             return None
         if now.total is None:
+            if not now.done and not self._of.counts:
+                return None  # nothing is counted yet
             counted = rows_in_words(int(now.done)) if self._of.counts else f"{now.done:,.12g}"
             return f"{counted} so far"
         # Of a total that is 100 the percentage says it all.

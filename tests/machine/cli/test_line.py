@@ -67,6 +67,7 @@ def live(facts: Known, width: int, of: Subject = QUERY) -> str:
         (known(), QUERY, "Running, 31 s"),
         (known(done=3, total=10, message="step 3"), WORK, "Running: step 3, 30 %, 3 of 10, 31 s"),
         (known(done=0.5, total=None), WORK, "Running, 0.5 so far, 31 s"),
+        (known(done=0, total=None), WORK, "Running, 31 s"),
         (
             replace(known(message="x"), changed_at_ms=0),
             QUERY,
