@@ -308,7 +308,7 @@ async def test_a_schema_that_says_it_is_too_new_is_refused_saying_what_to_do(
     with pytest.raises(StoreError) as refused:
         await opened_and_closed(postgres_url)
     assert f"only an Awhile that knows schema {late}" in str(refused.value)
-    assert "pip install -U awhile" in str(refused.value)
+    assert "Install the newer version of Awhile" in str(refused.value)
     await migrate(postgres_url, [*migrations(), removes])
 
 

@@ -85,8 +85,11 @@ async def _check(settings: Settings) -> None:
     semantics = read(settings.semantic_file)
     async with opened_database(settings) as engine:
         said = applied(semantics, await engine.describe(), engine.check)
-    say(
-        f"{settings.semantic_file} fits: {len(semantics.content.entities)} tables, "
-        f"{len(said.measures)} measures, {len(semantics.content.joins)} joins, "
-        f"{len(said.examples)} examples."
-    )
+    there = {
+        "table": semantics.content.entities,
+        "measure": said.measures,
+        "join": semantics.content.joins,
+        "example": said.examples,
+    }
+    counts = [f"{len(each)} {name}{'' if len(each) == 1 else 's'}" for name, each in there.items()]
+    say(f"{settings.semantic_file} fits: {', '.join(counts)}.")

@@ -151,7 +151,7 @@ async def _check(connections: Connections, on: Raw, known: Sequence[str]) -> Non
         raise StoreError(
             f"The store {address.shown!r} has schema {version!r}, which only an Awhile that knows "
             f"schema {min_version!r} can use; this one knows schemas up to {len(known) - 1!r}. "
-            "Install the newer version (`pip install -U awhile`), or use another schema "
+            "Install the newer version of Awhile, or use another schema "
             "(`?schema=`)."
         )
     if encoding != "UTF8":

@@ -115,8 +115,8 @@ def prepare(connection: Connection, database: Path) -> None:
     if version > len(migrations):
         raise StoreError(
             f"The store {str(database)!r} has schema {version!r}, written by a newer Awhile; this "
-            f"one knows schemas up to {len(migrations)!r}. Install the newer version again "
-            "(`pip install -U awhile`), or choose another file."
+            f"one knows schemas up to {len(migrations)!r}. Install the newer version "
+            "again, or choose another file."
         )
     mode = connection.journal_mode_wal()
     if mode != "wal":
