@@ -63,6 +63,7 @@ class Asking:
         self._now_ms = now_ms
         self._asked = 0
         self._waiting = 0
+        self._over = False
         self._keys: set[str] = set()
 
     @property
@@ -92,18 +93,23 @@ class Asking:
             raise StopAsked("This run is no longer the task's, so nobody can be asked.")
         try:
             with anyio.move_on_after(patience) as in_time, self._work_paused():
-                while self._input(name).outstanding:
+                while self._input(name).outstanding and not self._over:
                     seen = await self.changed.wait(seen)
         finally:
-            if self._input(name).outstanding:  # cancelled, or in vain
+            if self._input(name).outstanding and not self._over:  # cancelled, or in vain
                 with anyio.CancelScope(shield=True):
                     keys = frozenset({name})
                     await self._asker.append(ev.InputWithdrawn(generation=generation, keys=keys))
         if in_time.cancelled_caught and self._input(name).withdrawn:
             raise NoAnswer(f"Nobody answered within {patience:g} s, so this could not go on.")
-        if self._input(name).withdrawn:
+        if self._input(name).outstanding or self._input(name).withdrawn:
             raise StopAsked("The task ended before its question was answered.")
         return self._input(name).response
+
+    def let_go(self) -> None:
+        """The body is over: what it left behind waits for no answer any more."""
+        self._over = True
+        self.changed.ring()
 
     def _given_before(
         self, request: Mapping[str, Any], key: str | None, row: TaskRecord

@@ -192,6 +192,7 @@ class Running:
             # What points back to this would otherwise stay, with all that its request and answer
             # were, until the collector comes by: a fifth of what a create takes (measured).
             self.run.let_go()
+            self._asking.let_go()
             del self._asking, self._outside
             self.gone.set()
 

@@ -17,10 +17,11 @@ from awhile.runtime.ending import CannotNote, Returned, StopAsked
 from awhile.runtime.journal import Entry, idempotency_key
 from awhile.runtime.run import Run
 from awhile.runtime.worker import wall_clock_ms
+from awhile.stores.sqlite import SqliteStore
 from awhile.tasks import Lease, Status, StoppedHow, TaskRecord
 from awhile.tasks import events as ev
 from awhile.tasks.state import MAX_NOTES
-from tests.machine.runtime.conftest import Bodies, Shop, returned, row
+from tests.machine.runtime.conftest import PATIENCE_SECONDS, Bodies, Shop, returned, row
 
 pytestmark = pytest.mark.anyio
 
@@ -144,6 +145,52 @@ async def test_what_is_left_behind_by_a_call_that_ended_hears_that_the_run_is_ov
             running = await worker.start(leaves, tool="leaves", owner="ada")
             await running.gone.wait()
     assert [str(one) for one in heard] == ["This run is over, and never became a task."]
+
+
+async def test_what_is_left_asking_by_a_body_that_lost_its_row_waits_for_nobody(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Ours: it waited for ever, with all that its run was."""
+    over = anyio.Event()
+
+    async def left(run: Run) -> None:
+        with pytest.raises(StopAsked, match="The task ended before its question was answered"):
+            await run.ask({"method": "elicitation/create", "params": {}})
+        over.set()
+
+    async with anyio.create_task_group() as beside:
+
+        async def leaves(run: Run) -> Returned:
+            beside.start_soon(left, run)
+            await anyio.sleep_forever()
+            return returned(n=1)
+
+        program = Bodies(leaves=leaves)
+        async with shop.working(program) as worker:
+            task_id = await shop.submit(worker, program, "leaves", max_attempts=3)
+            record = await shop.store.until(task_id, lambda record: bool(record.inputs))
+            elsewhere = threading.Thread(target=_taken_over, args=(tmp_path, record))
+            elsewhere.start()
+            elsewhere.join()  # this loop stands still meanwhile, so it sees only what came of it
+            with anyio.fail_after(PATIENCE_SECONDS):
+                await over.wait()
+
+
+def _taken_over(folder: Path, record: TaskRecord) -> None:
+    """What another process does with a task whose worker stood still for too long."""
+
+    async def take_over() -> None:
+        async with SqliteStore(folder / "tasks.db") as store:
+            lost = ev.Released(generation=record.generation, how=StoppedHow.COROUTINE_ENDED)
+            await store.append(record.task_id, lost, wall_clock_ms())
+            at_ms = wall_clock_ms()
+            [taken] = await store.claim(
+                worker="w2", tools=[record.tool], at_ms=at_ms, until_ms=at_ms + 60_000, limit=1
+            )
+            done = ev.Completed(generation=taken.generation, result={})
+            await store.append(taken.task_id, done, at_ms)
+
+    anyio.run(take_over)
 
 
 async def test_an_inline_call_that_does_something_once_becomes_a_task(shop: Shop) -> None:
