@@ -72,4 +72,4 @@ def origin_of(parts: SplitResult) -> str:
     return f"{parts.scheme}://{shown}{port}"
 
 
-__all__ = ["checked_url", "on_this_machine", "origin_of", "through_proxies"]
+__all__ = ["checked_url", "is_private", "on_this_machine", "origin_of", "through_proxies"]

@@ -5,6 +5,7 @@ Sources: OpenID Connect Core 1.0, RFC 6749, RFC 7636, RFC 8707, RFC 9207; issue 
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -162,6 +163,19 @@ async def test_the_provider_is_asked_for_a_token_for_the_server_with_every_proof
     (form,) = page.issuer.forms
     assert (form["grant_type"], form["resource"]) == ("authorization_code", RESOURCE)
     assert len(form["code_verifier"]) >= 43
+
+
+async def test_it_costs_little_to_be_sent_to_the_provider(
+    page: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: anybody may be. Finding out which certificates are trusted took 18 ms each time."""
+    await page.browser().begin()
+
+    def again(*_: object, **__: object) -> None:
+        pytest.fail("it was found out again")
+
+    monkeypatch.setattr(ssl, "create_default_context", again)
+    await page.browser().begin()
 
 
 async def test_the_browser_holds_a_name_and_no_token(page: Served) -> None:

@@ -18,6 +18,7 @@ from awhile.ask.web.exchange import answered, read_body
 from awhile.ask.web.people.entrance import SIGN_IN, SIGNED_IN, SIGNED_OUT, Address, place_in
 from awhile.ask.web.people.notices import notice, style
 from awhile.ask.web.people.provider import Begun, SignInFailed
+from awhile.client.http import trusted
 from awhile.errors import AwhileError
 from awhile.identity.urls import through_proxies
 
@@ -197,7 +198,9 @@ class SigningIn:
         try:
             async with (
                 httpx2.AsyncClient(
-                    timeout=CHECK_SECONDS, trust_env=through_proxies(self._mcp_url)
+                    timeout=CHECK_SECONDS,
+                    verify=trusted(),
+                    trust_env=through_proxies(self._mcp_url),
                 ) as client,
                 client.stream(
                     "GET", self._mcp_url, headers={"authorization": f"Bearer {token}"}
