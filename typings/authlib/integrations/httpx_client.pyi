@@ -1,3 +1,4 @@
+import ssl
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ class AsyncOAuth2Client:
         redirect_uri: str,
         code_challenge_method: str,
         timeout: float,
+        verify: ssl.SSLContext,
     ) -> None: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
