@@ -151,6 +151,16 @@ async def test_another_host_is_refused_whatever_a_proxy_is_said_to_have_forwarde
     assert reply.json()["error"]["code"] == "host"
 
 
+async def test_what_a_stranger_goes_on_to_send_is_not_read(door: Door) -> None:
+    """Ours: 2 GB a second of it were."""
+    for headers in ({"origin": PAGE}, {"origin": "https://evil.example"}):
+        reply = await door.send("POST", headers=headers)
+        assert (reply.status_code in {401, 403}, reply.headers["connection"]) == (True, "close")
+    assert "connection" not in (await door.send()).headers
+    own = {**await door.cookie(), "origin": PAGE}
+    assert "connection" not in (await door.send("POST", headers=own)).headers
+
+
 async def test_of_two_hosts_neither_is_believed(door: Door) -> None:
     """RFC 9112, 3.2."""
     cookie = (await door.cookie())["cookie"]

@@ -82,8 +82,11 @@ class Entrance:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":
             raise RuntimeError(f"The page has no {scope['type']!r} routes.")
-        answer = self._refusal(scope) or self._unknown(scope) or self._app
-        return await answer(scope, receive, with_headers(send, self._more))
+        refusal = self._refusal(scope) or self._unknown(scope)
+        more = self._more
+        if refusal is not None and scope["method"] not in {"GET", "HEAD"}:
+            more = {**more, "connection": "close"}  # or its body, without end, would be read on
+        return await (refusal or self._app)(scope, receive, with_headers(send, more))
 
     def _refusal(self, scope: Scope) -> Response | None:
         host = ", ".join(Headers(scope=scope).getlist("host"))  # of two, neither is believed
