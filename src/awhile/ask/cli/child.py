@@ -32,6 +32,8 @@ LINGER_SECONDS = 60.0
 """How long a server that was let go stays with nothing to do: somebody may be reading what came of
 it. It keeps the database open, which nobody can write to meanwhile if it is a DuckDB file."""
 LET_GO_SECONDS = 5.0
+LEAVE_SECONDS = 2.0
+"""How long Ctrl-C, which has ended the server, may take to be heard here."""
 LOOK_SECONDS = 0.05
 STOP_SECONDS = 8.0
 """How long the server gets to stop what it runs; then it is killed."""
@@ -153,7 +155,11 @@ class ServerChild:
         try:
             self.url = (await self._line()).decode().rstrip()
         except anyio.IncompleteRead:
-            raise ServerNotStarted(await self._ended()) from None
+            exit_code = await self._ended()
+            if exit_code == -signal.SIGINT:
+                # Ctrl-C met it before it had a session of its own; it leaves this command, too.
+                await anyio.sleep(LEAVE_SECONDS)
+            raise ServerNotStarted(exit_code) from None
         self._port = urlsplit(self.url).port or self._port
 
     async def _line(self) -> bytes:
