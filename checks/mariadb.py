@@ -83,13 +83,17 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
         data = self.folder / "data"
         (data / "mysql").mkdir(parents=True)
-        for path in (data, data / "mysql"):
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        for path in (data, data / "mysql", temporary):
             self._own.give(path)
         self._command = [
             found,
             "--no-defaults",
             f"--datadir={data}",
             f"--lc-messages-dir={shared}",
+            # Its own: one that starts removes what it takes for another's leavings in a shared one.
+            f"--tmpdir={temporary}",
             *(f"--{name}={value}" for name, value in _SETTINGS.items()),
         ]
         made = "".join((shared / name).read_text(encoding="utf-8") for name in _TABLES)
