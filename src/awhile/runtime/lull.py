@@ -25,9 +25,10 @@ OWNER = "awhile:lull"
 """The owner of the rows that are written to see whether any can be; no caller's reads like it."""
 
 RETURN_SECONDS = 2.0
-"""How long at least others are left after a store was away, however short leases are: their next
-try comes up to a second later, and may need a new connection first. (Measured: with PostgreSQL
-killed and leases of a second, half a lease was too little about once in five runs.)"""
+"""How long at least others are left, however short leases are: their next try comes up to a second
+after a store was away, and may need a new connection first. (Measured: with PostgreSQL killed and
+leases of a second, half a lease was too little about once in five runs; also where the store was
+away so shortly that nothing failed here, and was only slow.)"""
 
 
 class Lull:
@@ -62,7 +63,7 @@ class Lull:
 
     async def sit_out(self, renew: Callable[[], Awaitable[bool]]) -> None:
         """If there may have been one: renew our own leases, make sure that it is over, and leave
-        others half a lease to renew theirs, and `RETURN_SECONDS` if the store was away.
+        others half a lease, and at least `RETURN_SECONDS`, to renew theirs.
 
         Raises:
             StoreError: it is not over.
@@ -72,8 +73,7 @@ class Lull:
         if not await renew():
             raise StoreError("Nothing is claimed while leases cannot be renewed.")
         await self._store.create(self._row())  # really written: a full disk can still be read
-        away = self._failed or self._now_ms() - self._answered_ms > RETURN_SECONDS * 1000
-        await anyio.sleep(max(self._lease_ms / 2000, RETURN_SECONDS if away else 0))
+        await anyio.sleep(max(self._lease_ms / 2000, RETURN_SECONDS))
         self._failed = False
         self._answered_ms = self._now_ms()
 
