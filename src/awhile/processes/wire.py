@@ -26,7 +26,8 @@ class Wire:
         self._socket = socket
 
     async def send(self, data: bytes) -> None:
-        """Send all of `data`. Raises OSError once nobody reads or the wire is closed.
+        """Send all of `data`. Raises OSError once nobody reads, or `anyio.ClosedResourceError` where
+        it is closed meanwhile.
 
         It is no checkpoint where the socket has room: what was cancelled was sent in part.
         """
@@ -38,7 +39,8 @@ class Wire:
                 await anyio.wait_writable(self._socket)
 
     async def receive(self, most: int) -> bytes:
-        """The next bytes, at most so many; none at the end. Raises OSError.
+        """The next bytes, at most so many; none at the end. Raises OSError, or
+        `anyio.ClosedResourceError` where it is closed meanwhile.
 
         Cancelling a receive loses nothing. Others get their turn also while a child never pauses.
         """

@@ -14,7 +14,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import anyio
 from mcp.server.connection import Connection
 from mcp.server.runner import modern_error_data, serve_one
 from mcp.shared.exceptions import NoBackChannelError
@@ -31,6 +30,7 @@ from mcp_types import (
 )
 from starlette.requests import Request
 
+from awhile.server.outbound import NeverCancelled
 from awhile.wire.v2026_07_28 import PROTOCOL_VERSION
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class AtOnce:
 
 
 @dataclass
-class _Answering:
+class _Answering(NeverCancelled):
     """The SDK's `DispatchContext` of one request: what its handler may send meanwhile."""
 
     request_id: str | int
@@ -135,13 +135,6 @@ class _Answering:
     can_send_request: bool = False
     _streams: bool = False
     _over: bool = False
-    _cancel_requested: anyio.Event | None = None
-
-    @property
-    def cancel_requested(self) -> anyio.Event:
-        if self._cancel_requested is None:  # few ask for it, and anyio's are dear to make
-            self._cancel_requested = anyio.Event()
-        return self._cancel_requested
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

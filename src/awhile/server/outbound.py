@@ -40,7 +40,21 @@ def refusal(error: MCPError) -> dict[str, Any]:
     return {"error": error.error.model_dump(by_alias=True, mode="json", exclude_none=True)}
 
 
-class RunOutbound:
+class NeverCancelled:
+    """The part of the SDK's ``DispatchContext`` that would tell of a cancel: ours come by scopes,
+    and by the run."""
+
+    _cancel_requested: anyio.Event | None = None
+
+    @property
+    def cancel_requested(self) -> anyio.Event:
+        """Never set."""
+        if self._cancel_requested is None:  # few ask for it, and anyio's are dear to make
+            self._cancel_requested = anyio.Event()
+        return self._cancel_requested
+
+
+class RunOutbound(NeverCancelled):
     """The SDK's ``DispatchContext`` over a `Run`; notifications other than progress go nowhere."""
 
     def __init__(
@@ -55,14 +69,6 @@ class RunOutbound:
         self.transport = TransportContext(kind="task", can_send_request=True, headers=headers)
         self.can_send_request = True
         self.message_metadata: MessageMetadata = None
-        self._cancel_requested: anyio.Event | None = None
-
-    @property
-    def cancel_requested(self) -> anyio.Event:
-        """Never set: a stop reaches a body by its run."""
-        if self._cancel_requested is None:  # few ask for it, and anyio's are dear to make
-            self._cancel_requested = anyio.Event()
-        return self._cancel_requested
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
