@@ -38,7 +38,7 @@ faults:                  ## kill, freeze, fill, lock and cut: also what takes to
 	@scripts/set-up postgres
 	@scripts/set-up mariadb
 	@$(PYTEST) $(SIDE_BY_SIDE) -m "long or not long" tests/faults && \
-		$(PYTEST) $(SIDE_BY_SIDE) -m long tests/contract/engines tests/interaction/ask
+		$(PYTEST) $(SIDE_BY_SIDE) -m long tests --ignore=tests/faults --ignore=tests/e2e
 
 SECONDS := 120
 STORES := sqlite postgres
