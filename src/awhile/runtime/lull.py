@@ -27,8 +27,8 @@ OWNER = "awhile:lull"
 RETURN_SECONDS = 2.0
 """How long at least others are left, however short leases are: their next try comes up to a second
 after a store was away, and may need a new connection first. (Measured: with PostgreSQL killed and
-leases of a second, half a lease was too little about once in five runs; also where the store was
-away so shortly that nothing failed here, and was only slow.)"""
+leases of a second, half a lease was too little about once in five runs. Seen once, too, where it
+was away so shortly that nothing failed here, and was only slow.)"""
 
 
 class Lull:

@@ -357,6 +357,7 @@ class Worker:
         """Somebody, or a body here, has changed a task."""
         running = self._kept.get(task_id)
         if running is not None:
+            # One that has ended here takes note of nothing more: mostly the change is its own.
             if running.ending is None and (running.record is None or running.record.rev < rev):
                 await self._obey(task_id)
         elif task_id in self._arriving:
