@@ -26,8 +26,9 @@ class Wire:
         self._socket = socket
 
     async def send(self, data: bytes) -> None:
-        """Send all of `data`. Raises OSError once nobody reads, or `anyio.ClosedResourceError` where
-        it is closed meanwhile.
+        """Send all of `data`.
+
+        Raises OSError once nobody reads, `anyio.ClosedResourceError` where it is closed meanwhile.
 
         It is no checkpoint where the socket has room: what was cancelled was sent in part.
         """
@@ -39,8 +40,9 @@ class Wire:
                 await anyio.wait_writable(self._socket)
 
     async def receive(self, most: int) -> bytes:
-        """The next bytes, at most so many; none at the end. Raises OSError, or
-        `anyio.ClosedResourceError` where it is closed meanwhile.
+        """The next bytes, at most so many; none at the end.
+
+        Raises OSError, or `anyio.ClosedResourceError` where it is closed meanwhile.
 
         Cancelling a receive loses nothing. Others get their turn also while a child never pauses.
         """
