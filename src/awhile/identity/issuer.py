@@ -21,7 +21,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 from awhile.errors import AwhileError, SettingsError, Unreachable
-from awhile.identity.urls import checked_url, is_private
+from awhile.identity.urls import checked_url, is_private, through_proxies
 
 log = logging.getLogger(__name__)
 
@@ -201,7 +201,9 @@ class Issuer:
         try:
             with anyio.fail_after(ANSWER_SECONDS):
                 async with (
-                    httpx2.AsyncClient(timeout=ANSWER_SECONDS) as client,
+                    httpx2.AsyncClient(
+                        timeout=ANSWER_SECONDS, trust_env=through_proxies(address)
+                    ) as client,
                     client.stream("GET", address, headers=_ASKED) as answer,
                 ):
                     if 400 <= answer.status_code < 500:

@@ -449,6 +449,16 @@ async def test_no_secret_is_sent_where_others_could_read_it(
         assert [one for one in issuer.forms if name == "token_endpoint"] == []
 
 
+async def test_no_secret_takes_a_way_through_a_proxy_to_a_provider_on_this_machine(
+    page: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a proxy reads what is not encrypted, the client's secret and tokens included."""
+    for name in ("http_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nothing is there
+    await page.browser().sign_in()
+
+
 async def test_a_session_ends_by_itself(tmp_path: Path) -> None:
     async with issuing() as issuer, page_of(issuer, tmp_path, session_seconds=0.5) as page:
         ada = page.browser()

@@ -250,6 +250,18 @@ async def test_while_the_issuer_is_away_known_keys_hold_and_unknown_ones_wait(
         assert await server.status(token, "/mine") == 200
 
 
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
+async def test_an_issuer_on_this_machine_is_not_asked_through_a_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Ours: a proxy would look for it on its own machine, and could answer with keys of its own."""
+    for name in ("http_proxy", "all_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    async with guarded(tmp_path) as server:
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")  # nothing is there
+        assert await server.status(server.issuer.token(PUBLIC), "/mine") == 200
+
+
 async def test_nobody_waits_for_keys_that_a_stranger_has_fetched(tmp_path: Path) -> None:
     """Ours: else one request every ten seconds, by anybody, holds up all others while the issuer
     is slow."""

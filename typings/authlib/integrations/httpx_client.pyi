@@ -15,6 +15,7 @@ class AsyncOAuth2Client:
         code_challenge_method: str,
         timeout: float,
         verify: ssl.SSLContext,
+        trust_env: bool,
     ) -> None: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(

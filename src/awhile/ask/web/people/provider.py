@@ -28,7 +28,7 @@ from joserfc.errors import JoseError
 from awhile.client.http import trusted
 from awhile.errors import AwhileError, Unreachable
 from awhile.identity.issuer import Issuer, TokenRefused
-from awhile.identity.urls import is_private
+from awhile.identity.urls import is_private, through_proxies
 from awhile.visible import visible
 
 if TYPE_CHECKING:
@@ -190,9 +190,10 @@ class Provider:
             log.error("The provider does not say that it takes PKCE (S256): nobody can sign in.")
             raise SignInFailed("The sign-in service lacks a protection that is needed (PKCE).")
         begun = Begun(secrets.token_urlsafe(32))
-        async with self._client(metadata) as client:
+        endpoint = _endpoint(metadata, "authorization")
+        async with self._client(metadata, endpoint) as client:
             url, _ = client.create_authorization_url(
-                _endpoint(metadata, "authorization"),
+                endpoint,
                 state=begun.state,
                 nonce=begun.nonce,
                 code_verifier=begun.verifier,
@@ -212,9 +213,10 @@ class Provider:
         if "error" in answer or "code" not in answer:
             log.info("A sign-in ended with %r.", answer.get("error"))
             raise SignInFailed("The sign-in was not completed.")
-        async with self._client(metadata) as client, _told():
+        endpoint = _endpoint(metadata, "token")
+        async with self._client(metadata, endpoint) as client, _told():
             found = await client.fetch_token(
-                _endpoint(metadata, "token"),
+                endpoint,
                 grant_type="authorization_code",
                 code=answer["code"],
                 code_verifier=begun.verifier,
@@ -233,12 +235,11 @@ class Provider:
         if tokens.refresh is None:
             raise SignedOut("There is nothing to renew the token by.")
         metadata = await self._issuer.metadata()
+        endpoint = _endpoint(metadata, "token")
         try:
-            async with self._client(metadata) as client, _told():
+            async with self._client(metadata, endpoint) as client, _told():
                 found = await client.refresh_token(
-                    _endpoint(metadata, "token"),
-                    refresh_token=tokens.refresh,
-                    **self._resource,
+                    endpoint, refresh_token=tokens.refresh, **self._resource
                 )
         except SignInFailed as no:
             if no.code == "invalid_grant":
@@ -255,7 +256,7 @@ class Provider:
             metadata = await self._issuer.metadata()
             if metadata.get("revocation_endpoint") is not None:
                 endpoint = _endpoint(metadata, "revocation")
-                async with self._client(metadata) as client, _told():
+                async with self._client(metadata, endpoint) as client, _told():
                     await client.revoke_token(endpoint, token=tokens.refresh, token_type_hint=KIND)
         except (AwhileError, OSError) as why:
             log.warning("A refresh token was not revoked: %s", why)
@@ -278,7 +279,7 @@ class Provider:
         }
         return str(httpx2.URL(str(endpoint)).copy_merge_params(back))
 
-    def _client(self, metadata: Mapping[str, Any]) -> AsyncOAuth2Client:
+    def _client(self, metadata: Mapping[str, Any], endpoint: str) -> AsyncOAuth2Client:
         supported = metadata.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         method = "none"
         if self._client_secret is not None:
@@ -294,6 +295,7 @@ class Provider:
             code_challenge_method="S256",
             timeout=ANSWER_SECONDS,
             verify=trusted(),  # found out once: 15 ms each time, for anybody who goes to sign in
+            trust_env=through_proxies(endpoint),
         )
 
     def _check_sender(self, metadata: Mapping[str, Any], answer: Mapping[str, str]) -> None:
