@@ -14,6 +14,7 @@ import pytest
 
 from checks import mariadb
 from checks.postgres import Cluster, binaries, bouncer_program, store_url
+from tests.interaction.server.proxy import NGINX
 
 # Here, before anything imports it: only then do the shipped suite's asserts say what they saw.
 pytest.register_assert_rewrite("awhile.testing")
@@ -23,6 +24,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 POSTGRES = "AWHILE_TEST_POSTGRES"
 """Names the variable with the DSN of a database to test in; without it, a cluster is started."""
+
+GGUF = "AWHILE_TEST_GGUF"
+"""Names the variable with the file of a model that has learnt something."""
 
 NO_BROWSER = (
     "{} browser tests did NOT run: no Chromium on the PATH. "
@@ -42,6 +46,13 @@ NO_MARIADB = (
     "{} tests on MariaDB did NOT run: its server was not found. "
     "`scripts/set-up mariadb` says how to install it."
 )
+
+NO_PROXY = (
+    "{} tests behind a proxy did NOT run: no nginx on this machine. "
+    "`scripts/set-up proxy` installs it."
+)
+
+NO_MODEL = f"{{}} tests of a model in a file did NOT run: name a GGUF file in {GGUF}."
 
 left_out = pytest.StashKey[dict[str, int]]()
 """What is to be said at the end, with the number of tests it concerns."""
@@ -101,13 +112,16 @@ def postgres_url(request: pytest.FixtureRequest) -> Generator[str]:
         connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
     """Leave out, all of them and loudly, the tests of what this machine has not.
 
-    Never in CI: there they fail.
+    Never in CI: there they fail. Those that are not asked for anyhow are not spoken of.
     """
-    _share_out(config, items)
+    _share_out(config, items)  # xdist reads the groups in the same hook
+    yield
     if "CI" in os.environ:
         return
     e2e = Path(__file__).parent / "e2e"
@@ -123,6 +137,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         missing[NO_MARIADB] = lambda item: item.get_closest_marker("mariadb")
     if not bouncer_program():
         missing[NO_BOUNCER] = lambda item: item.get_closest_marker("pgbouncer")
+    if not NGINX:
+        missing[NO_PROXY] = lambda item: item.get_closest_marker("nginx")
+    if not os.environ.get(GGUF):
+        missing[NO_MODEL] = lambda item: item.get_closest_marker("gguf")
     for words, concerns in missing.items():
         without = [item for item in items if concerns(item)]
         if without:

@@ -28,6 +28,7 @@ from awhile.ask.translators.models.providers import chosen
 from awhile.ask.translators.models.together import Together
 from awhile.ask.translators.models.translator import ModelTranslator
 from awhile.errors import Cancelled, SettingsError
+from tests.conftest import GGUF
 from tests.contract.translators.tiny_model import tiny_model
 from tests.interaction.ask.conftest import PATIENCE_SECONDS, App, serving
 from tests.interaction.ask.instant import Instant
@@ -38,7 +39,6 @@ pytestmark = pytest.mark.anyio
 
 FREE = "is there any pattern in what people buy?"
 TABLES = (Table("orders", (TableColumn("id", "INTEGER"), TableColumn("day", "DATE"))),)
-REAL = os.environ.get("AWHILE_TEST_GGUF")
 
 
 @pytest.fixture(scope="module")
@@ -209,11 +209,12 @@ def test_without_the_package_the_extra_is_named(
 
 
 @pytest.mark.long
-@pytest.mark.skipif(REAL is None, reason="name a model's file in AWHILE_TEST_GGUF")
+@pytest.mark.gguf
 async def test_a_model_that_has_learnt_something_is_asked_and_marked_or_refuses(
     tmp_path: Path, warehouse: Path
 ) -> None:
-    async with with_local(tmp_path, warehouse, Path(REAL or ""), seconds=300) as (app, local):
+    file = Path(os.environ[GGUF])
+    async with with_local(tmp_path, warehouse, file, seconds=300) as (app, local):
         answer = await app.call("ask", question=FREE)
         assert local.pid is not None
     if answer["refusal"] is None:

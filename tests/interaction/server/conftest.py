@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -13,10 +12,7 @@ from mcp.server.mcpserver import MCPServer
 
 from awhile import Tasks
 from tests.interaction.server.peer import Peer, serving
-from tests.interaction.server.proxy import NGINX
 from tests.machine.runtime.left_behind import nothing_left_behind
-
-left_out = pytest.StashKey[int]()
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -57,24 +53,3 @@ def nothing_is_left_behind(tmp_path: Path) -> Iterator[None]:
     """No live body, lease, thread or child outlives a test here."""
     with nothing_left_behind(tmp_path):
         yield
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests behind nginx out where there is none, all of them and loudly; never in CI."""
-    behind = [item for item in items if item.path.name == "test_behind_nginx.py"]
-    if behind and NGINX is None and "CI" not in os.environ:
-        config.hook.pytest_deselected(items=behind)
-        items[:] = [item for item in items if item not in behind]
-        config.stash[left_out] = len(behind)
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Say so above the closing line."""
-    if count := config.stash.get(left_out, 0):
-        terminalreporter.write_line(
-            f"{count} tests behind a proxy did NOT run: no nginx on this machine. "
-            "`scripts/set-up proxy` installs it.",
-            yellow=True,
-        )

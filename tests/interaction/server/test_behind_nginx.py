@@ -22,7 +22,7 @@ from tests.interaction.server.peer import Json, Peer
 from tests.interaction.server.proxy import IDLE_SECONDS, proxied
 from tests.interaction.server.test_streams import Raw
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.nginx]
 
 QUIET_SECONDS = IDLE_SECONDS + 1.5
 """Longer than nginx waits for a quiet server."""
