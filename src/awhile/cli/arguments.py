@@ -20,9 +20,6 @@ from awhile.visible import visible
 
 Schema = Mapping[str, Any]
 
-DEEPEST = 8
-"""How many references are followed to the schema of one value; more is a circle."""
-
 MOST_SHOWN = 60
 MOST_OF_A_FAULT = 300
 """Letters of a value that a message repeats, and of a checker's own words."""
@@ -55,8 +52,7 @@ class Arguments:
         self._tool = tool
         self._schema = schema
         self._properties = _members(schema.get("properties"))
-        required = schema.get("required")
-        self._required = [str(one) for one in cast("list[Any]", required or [])]
+        self._required = [str(one) for one in _several(schema.get("required"))]
 
     def read(self, words: Sequence[str], whole: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The arguments that words give, over those given as a whole.
@@ -105,7 +101,7 @@ class Arguments:
         return f"{visible(key)} ({self._wanted(key)}{left_out})"
 
     def _wanted(self, key: str) -> str:
-        alternatives = self._alternatives(self._properties[key])
+        alternatives = self._alternatives(self._properties.get(key))
         told = dict.fromkeys(words for one in alternatives for words in _wanted(one))
         return " or ".join(told) or "any value"
 
@@ -184,19 +180,24 @@ class Arguments:
         read = [self._read(one, items) for one in values]
         return _NOTHING if any(one is _NOTHING for one in read) else read
 
-    def _alternatives(self, schema: Any, depth: int = 0) -> list[Schema]:
-        """The plain schemas of which a value has to fit one; none where anything goes."""
+    def _alternatives(self, schema: Any, followed: set[str] | None = None) -> list[Schema]:
+        """The plain schemas of which a value has to fit one; none where anything goes.
+
+        ``followed``: references that lead here. None is followed again: it may be a circle.
+        """
         one = _members(schema)
-        if depth > DEEPEST:
-            return []
+        followed = set() if followed is None else followed
         if isinstance(reference := one.get("$ref"), str):
-            return self._alternatives(self._referred(reference), depth + 1)
+            if reference in followed:
+                return []
+            followed.add(reference)
+            return self._alternatives(self._referred(reference), followed)
         for word in ("anyOf", "oneOf"):
-            if several := cast("list[Any]", one.get(word) or []):
-                found = [self._alternatives(each, depth + 1) for each in several]
+            if several := _several(one.get(word)):
+                found = [self._alternatives(each, followed) for each in several]
                 return [] if not all(found) else [plain for each in found for plain in each]
-        if whole := cast("list[Any]", one.get("allOf") or []):
-            return self._alternatives(whole[0], depth + 1)
+        if whole := _several(one.get("allOf")):
+            return self._alternatives(whole[0], followed)
         return [one] if _types(one) or _choices(one) else []
 
     def _referred(self, reference: str) -> Any:
@@ -286,13 +287,13 @@ def _types(schema: Schema) -> tuple[str, ...]:
     kind = schema.get("type")
     if isinstance(kind, str):
         return (kind,)
-    return tuple(map(str, cast("list[Any]", kind))) if isinstance(kind, list) else ()
+    return tuple(map(str, _several(kind)))
 
 
 def _choices(schema: Schema) -> list[Any]:
     if "const" in schema:
         return [schema["const"]]
-    return cast("list[Any]", schema.get("enum") or [])
+    return _several(schema.get("enum"))
 
 
 def _wanted(schema: Schema) -> list[str]:
@@ -307,6 +308,10 @@ def _text(value: Any) -> str:
 
 def _members(value: Any) -> Schema:
     return cast("Schema", value) if isinstance(value, Mapping) else {}
+
+
+def _several(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _depth(fault: ValidationError) -> int:

@@ -108,6 +108,12 @@ def test_what_is_missing_is_named_with_its_type() -> None:
     assert Arguments("report", SCHEMA).read([], {"name": "y", "year": 2000})["year"] == 2000
 
 
+def test_what_is_missing_and_not_described_is_named() -> None:
+    """Ours: it was a KeyError."""
+    with pytest.raises(SettingsError, match=r"'report' needs year \(any value\)\."):
+        Arguments("report", {"type": "object", "required": ["year"]}).read([])
+
+
 def test_the_usage_of_a_tool_is_what_one_types() -> None:
     """Ours: what has to be given comes first."""
     usage = Arguments("report", SCHEMA).usage()
@@ -123,6 +129,11 @@ ODD: list[dict[str, Any]] = [
     {"type": 7, "properties": {"a": {"type": ["string", 7]}}},
     {"properties": {"a": 7}},
     {"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}},
+    {"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}] * 1000}}},
+    {"properties": {"a": {"anyOf": 7}}},
+    {"properties": {"a": {"allOf": {"type": "string"}}}},
+    {"properties": {"a": {"enum": 7}}},
+    {"properties": {"a": {}}, "required": 7},
 ]
 
 
@@ -130,7 +141,9 @@ ODD: list[dict[str, Any]] = [
 def test_a_schema_that_cannot_be_read_is_left_to_the_server(schema: dict[str, Any]) -> None:
     """Ours: nothing is fetched, and nothing goes round for ever."""
     text = "a" * 40 + "!"
-    assert Arguments("odd", schema).read([f"a={text}"]) == {"a": text}
+    odd = Arguments("odd", schema)
+    assert odd.read([f"a={text}"]) == {"a": text}
+    assert odd.usage().startswith("odd ")
 
 
 def test_names_of_a_hostile_tool_do_not_drive_the_terminal() -> None:
