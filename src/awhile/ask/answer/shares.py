@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from awhile.ask.results.storage import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from awhile.ask.results.storage import Storage
 
@@ -94,7 +94,7 @@ class Shares:
 
     def of(self, run_id: str, *, now_ms: int) -> list[Share]:
         """The shares of a run that open it now, the oldest first."""
-        names = [name for name in self._storage.names(_SUFFIX) if name.startswith(f"{run_id}.")]
+        names = self._names(_SUFFIX, run_id)
         return sorted(self._read(names, now_ms), key=lambda share: (share.made_at_ms, share.key))
 
     def count(self, share: Share) -> None:
@@ -106,9 +106,8 @@ class Shares:
 
     def opened(self, run_id: str) -> dict[str, int]:
         """How often each share of a run was opened, by its key, where it ever was."""
-        names = [name for name in self._storage.names(_OPENED) if name.startswith(f"{run_id}.")]
         counts: dict[str, int] = {}
-        for name, content in self._storage.read(names).items():
+        for name, content in self._storage.read(self._names(_OPENED, run_id)).items():
             key = name.split(".")[1]
             counts[key] = counts.get(key, 0) + int(content or b"0")
         return counts
@@ -116,27 +115,30 @@ class Shares:
     def revoke(self, run_id: str, key: str | None = None) -> None:
         """Delete one share of a run, or all of them; nothing happens where there is none."""
         for suffix in (_SUFFIX, _OPENED):  # the counts last: without the share they open nothing
-            for name in self._storage.names(suffix):
-                if name.startswith(f"{run_id}." if key is None else f"{run_id}.{key}."):
+            for name in self._names(suffix, run_id):
+                if key in (None, name.split(".")[1]):
                     self._storage.delete(name)
 
     def run_ids(self) -> list[str]:
         """The runs that something of a share is kept of."""
-        return [name.partition(".")[0] for end in (_SUFFIX, _OPENED) for name in self._all(end)]
+        return [name.partition(".")[0] for end in (_SUFFIX, _OPENED) for name in self._names(end)]
 
-    def tidy(self, *, now_ms: int) -> None:
-        """Delete the shares that have expired, and the counts of those that are gone."""
-        names = self._all(_SUFFIX)
-        kept = {share.key for share in self._read(names, now_ms)}
-        for name in (*names, *self._all(_OPENED)):
+    def tidy(self, gone: Collection[str], *, now_ms: int) -> None:
+        """Delete the shares of runs that are gone or that have expired, and the counts of both."""
+        opened = self._names(_OPENED)  # first: whatever has a count here has its share below
+        names = self._names(_SUFFIX)
+        kept = {share.key for share in self._read(names, now_ms) if share.run_id not in gone}
+        for name in (*names, *opened):
             if name.split(".")[1] not in kept:
                 self._storage.delete(name)
 
-    def _all(self, suffix: str) -> list[str]:
-        return [name for name in self._storage.names(suffix) if _FILE.fullmatch(name)]
+    def _names(self, suffix: str, run_id: str = "") -> list[str]:
+        """The files with that ending of one run, or of all; nothing that is not ours."""
+        names = self._storage.names(suffix)
+        return [name for name in names if name.startswith(run_id) and _FILE.fullmatch(name)]
 
-    def _read(self, names: Iterable[str], now_ms: int) -> Iterator[Share]:
-        for name, content in self._storage.read(list(names)).items():
+    def _read(self, names: Collection[str], now_ms: int) -> Iterator[Share]:
+        for name, content in self._storage.read(names).items():
             run_id, key, _ = name.split(".")
             # What a later version of this program wrote may have more to it.
             told = {one: value for one, value in json.loads(content).items() if one in _NAMES}

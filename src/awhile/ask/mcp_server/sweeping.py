@@ -63,11 +63,11 @@ async def sweep_once(
         *await anyio.to_thread.run_sync(names.run_ids),
         *await results.run_ids(),
     }
-    gone = [
+    gone = {
         run_id
         for run_id in known
         if _RUN_ID.fullmatch(run_id) and await tasks.store.get(run_id) is None
-    ]
+    }
 
     async def is_over(run_id: str) -> bool:
         record = await tasks.store.get(run_id)
@@ -77,8 +77,7 @@ async def sweep_once(
         for run_id in gone:
             labels.delete(run_id)
             statements.delete(run_id)
-            shares.revoke(run_id)
-        shares.tidy(now_ms=wall_clock_ms())
+        shares.tidy(gone, now_ms=wall_clock_ms())
         names.delete(gone)
 
     await results.delete(gone)
