@@ -33,11 +33,6 @@ class Presence:
         finally:
             self._count(-1)
 
-    @property
-    def anybody(self) -> bool:
-        """Whether somebody is here at this moment."""
-        return self._open > 0
-
     async def left(self) -> None:
         """Return once nobody has been here for `LEFT_SECONDS`."""
         while True:
