@@ -256,13 +256,13 @@ export function connection(
   return { word: 'Live', tone: 'ok', current: true }
 }
 
-/** The title of a run: what its owner calls it, its question, or its SQL. */
 /** How often a link was opened. */
 export function openedInWords(times: number): string {
   if (times === 0) return 'not opened yet'
   return times === 1 ? 'opened once' : times === 2 ? 'opened twice' : `opened ${whole(times)} times`
 }
 
+/** The title of a run: what its owner calls it, its question, or its SQL. */
 export function titleOf(run: Pick<Run, 'title' | 'question' | 'sql'>): string {
   return run.title ?? run.question ?? (run.sql ? oneLine(run.sql) : 'SQL query')
 }
