@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ import pytest
 from joserfc.jwk import ECKey
 from starlette.applications import Starlette
 
-from awhile.ask.web.people import signing_in
+from awhile.ask.web.people import app, signing_in
 from awhile.ask.web.people.app import PeoplesPage, create_peoples_app
+from awhile.ask.web.people.people import People
 from tests.interaction.issuing import Issuing, issuing
 
 pytestmark = pytest.mark.anyio
@@ -134,9 +136,9 @@ async def page_of(issuer: Issuing, folder: Path, **changed: Any) -> AsyncGenerat
         "session_seconds": 3600,
         **changed,
     }
-    app = create_peoples_app(PeoplesPage(**setup))
-    async with app.router.lifespan_context(app):
-        yield Served(app, issuer)
+    served = create_peoples_app(PeoplesPage(**setup))
+    async with served.router.lifespan_context(served):
+        yield Served(served, issuer)
 
 
 @pytest.fixture
@@ -457,6 +459,18 @@ async def test_no_secret_takes_a_way_through_a_proxy_to_a_provider_on_this_machi
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nothing is there
     await page.browser().sign_in()
+
+
+async def test_whoever_is_one_too_many_is_told_so_by_a_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "People", partial(People, most=0))
+    async with issuing() as issuer, page_of(issuer, tmp_path) as page:
+        ada = page.browser()
+        await ada.sign_in()
+        refused = await ada.get("/api/runs")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "full")
+        assert (await ada.get("/api/session")).json()["full"] is True
 
 
 async def test_a_session_ends_by_itself(tmp_path: Path) -> None:

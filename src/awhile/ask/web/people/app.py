@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import anyio
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import JSONResponse
 from starlette.routing import Mount
 
 from awhile.ask.web.built import page_routes
 from awhile.ask.web.desk import Desk
 from awhile.ask.web.exchange import Refused
+from awhile.ask.web.guard import no
 from awhile.ask.web.people.entrance import Address, Entrance
 from awhile.ask.web.people.people import People
 from awhile.ask.web.people.provider import Provider
@@ -113,9 +113,9 @@ def _desks_of(people: People) -> ASGIApp:
         session: Session = scope["state"]["session"]
         try:
             seat = await people.seat_of(session)
-        except Refused as no:
-            error = {"code": no.code, "message": str(no)}
-            return await JSONResponse({"error": error}, no.status)(scope, receive, send)
+        except Refused as why:
+            refusal = no(scope, why.status, why.code, str(why))
+            return await refusal(scope, receive, send)
         with seat.used():
             if scope["path"].endswith(EVENTS):
                 return await _until_signed_out(seat.app, session, scope, receive, send)

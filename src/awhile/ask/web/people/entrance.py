@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import RedirectResponse
 
 from awhile.ask.web.guard import cookie_in, cookie_name, foreign, no, with_headers
 from awhile.errors import SettingsError
@@ -107,9 +107,6 @@ class Entrance:
         path: str = scope["path"]
         if session is not None or path in _OPEN or path.startswith("/assets/"):
             return None
-        if path.startswith("/api/"):
-            error = {"code": "signed_out", "message": SIGNED_OUT_WORDS}
-            return JSONResponse({"error": error}, 401)
         query = scope["query_string"].decode("ascii", "replace")
         to = place_in(f"{path}?{query}" if query else path)
         if scope["method"] == "GET" and to is not None:
