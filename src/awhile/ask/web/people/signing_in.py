@@ -97,10 +97,10 @@ class SigningIn:
     async def sign_in(self, request: Request) -> Response:
         """Send the browser to the provider; ``to`` is where in the page it comes back to."""
         to = place_in(request.query_params.get("to", "/")) or "/"
-        if len(to) > LONGEST_PLACE and _session(request) is None:
-            to = to.partition("?")[0]
         if _session(request) is not None:
             return RedirectResponse(to, 303)
+        if len(to) > LONGEST_PLACE:
+            to = to.partition("?")[0]
         try:
             url, begun = await self._provider.begin()
         except AwhileError as why:
@@ -122,7 +122,6 @@ class SigningIn:
                 "Not signed in",
                 "This sign-in was not begun in this browser, took too long, or has been completed "
                 "already.",
-                link="Sign in",
                 status=400,
             )
         begun, to = under_way
