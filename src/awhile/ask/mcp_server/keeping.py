@@ -14,8 +14,7 @@ from pydantic import Field
 from awhile.ask.answer.labels import LONGEST_TITLE
 from awhile.ask.mcp_server import history, model
 from awhile.ask.mcp_server.arguments import RunId
-from awhile.ask.mcp_server.listed import is_deleted, listed, outcome_of
-from awhile.ask.mcp_server.reading import NOT_YOURS
+from awhile.ask.mcp_server.listed import listed, outcome_of
 from awhile.runtime.worker import wall_clock_ms
 from awhile.tasks.events import KeepChosen
 
@@ -37,12 +36,6 @@ def add_keeping(
     keep_seconds: float | None,
 ) -> None:
     """Add the tools to a server that keeps runs for ``keep_seconds`` after their end."""
-
-    async def own(ctx: Context[Any, Any], run_id: str) -> TaskRecord:
-        record = await tasks.mine(ctx, run_id)
-        if record is None or record.tool not in rows.tools or is_deleted(record):
-            raise ToolError(NOT_YOURS)
-        return record
 
     async def keep(run_id: str, keep_ms: int | None) -> TaskRecord:
         return await tasks.store.append(run_id, KeepChosen(keep_ms=keep_ms), wall_clock_ms())
@@ -67,7 +60,7 @@ def add_keeping(
 
         What is left out stays as it is.
         """
-        record = await own(ctx, run_id)
+        record = await rows.own(tasks, ctx, run_id)
         label = await anyio.to_thread.run_sync(labels.load, run_id)
         if title is not None:
             label = replace(label, title=title.strip() or None)
@@ -84,7 +77,7 @@ def add_keeping(
     @mcp.tool()
     async def delete_run(run_id: RunId, ctx: Context[Any, Any]) -> model.DeletedModel:
         """Delete a run that has ended, with its result, for good."""
-        record = await own(ctx, run_id)
+        record = await rows.own(tasks, ctx, run_id)
         if not record.status.ended:
             raise ToolError("This run is still going on. Stop it first, then delete it.")
 
@@ -103,7 +96,7 @@ def add_keeping(
     @mcp.tool()
     async def run_history(run_id: RunId, ctx: Context[Any, Any]) -> model.HistoryModel:
         """What happened to a run, step by step: the last thousand steps, oldest first."""
-        await own(ctx, run_id)
+        await rows.own(tasks, ctx, run_id)
         return await history.history(tasks.store, run_id)
 
 

@@ -64,6 +64,13 @@ class Rows:
     tools: Collection[str]
     shares: Shares
 
+    async def own(self, tasks: Tasks, ctx: Context[Any, Any], run_id: str) -> TaskRecord:
+        """The calling principal's run, to do something to it. Raises `ToolError` without one."""
+        record = await tasks.mine(ctx, run_id)
+        if record is None or record.tool not in self.tools or is_deleted(record):
+            raise ToolError(NOT_YOURS)
+        return record
+
     async def of(self, tasks: Tasks, owner: str, run_id: str, *, how: str) -> TaskRecord:
         """The run whose rows that caller may read, by its own id or by that of a share of it.
 

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from awhile.ask.mcp_server import model, shared
 from awhile.ask.mcp_server.arguments import RunId
-from awhile.ask.mcp_server.listed import is_deleted, listed, maybe_instant, outcome_of
-from awhile.ask.mcp_server.reading import NOT_YOURS, NoRows
+from awhile.ask.mcp_server.listed import listed, maybe_instant, outcome_of
+from awhile.ask.mcp_server.reading import NoRows
 from awhile.runtime.worker import wall_clock_ms
 from awhile.server import audit
 from awhile.server.principal import is_one_of_several, name_of_caller
@@ -48,11 +48,6 @@ def add_sharing(
     """Add the tools to a server."""
     shares = rows.shares
 
-    async def check(ctx: Context[Any, Any], run_id: str) -> None:
-        record = await tasks.mine(ctx, run_id)
-        if record is None or record.tool not in rows.tools or is_deleted(record):
-            raise ToolError(NOT_YOURS)
-
     async def listed_of(run_id: str) -> shared.SharesModel:
         def load() -> list[shared.ShareModel]:
             opened = shares.opened(run_id)
@@ -78,7 +73,7 @@ def add_sharing(
         """Let every caller of this server who is given the share id read one run: its question,
         SQL and rows, and how it goes on while it runs. They can do nothing else with it, and see
         nothing else of yours. Only when your user asked for it."""
-        await check(ctx, run_id)
+        await rows.own(tasks, ctx, run_id)
         if not is_one_of_several():
             raise ToolError(NOBODY_ELSE)
         owner, by, now_ms = tasks.owner(ctx), name_of_caller(), wall_clock_ms()
@@ -106,7 +101,7 @@ def add_sharing(
     @mcp.tool()
     async def run_shares(run_id: RunId, ctx: Context[Any, Any]) -> shared.SharesModel:
         """The shares of one of your runs: when they were made, and how often they were opened."""
-        await check(ctx, run_id)
+        await rows.own(tasks, ctx, run_id)
         return await listed_of(run_id)
 
     @mcp.tool()
@@ -118,7 +113,7 @@ def add_sharing(
         ] = None,
     ) -> shared.SharesModel:
         """Take a share of a run back, or all of them: they open nothing from then on."""
-        await check(ctx, run_id)
+        await rows.own(tasks, ctx, run_id)
         if share is not None and share not in {
             one.share for one in (await listed_of(run_id)).shares
         }:
