@@ -25,6 +25,7 @@ from starlette.applications import Starlette
 from awhile.ask.web.people import app, signing_in
 from awhile.ask.web.people.app import PeoplesPage, create_peoples_app
 from awhile.ask.web.people.people import People
+from awhile.identity.issuer import Issuer
 from tests.interaction.issuing import Issuing, issuing
 
 pytestmark = pytest.mark.anyio
@@ -126,7 +127,7 @@ async def page_of(issuer: Issuing, folder: Path, **changed: Any) -> AsyncGenerat
     setup: dict[str, Any] = {
         "mcp_url": SERVER,
         "page_url": PAGE,
-        "issuer": issuer.url,
+        "issuer": Issuer(issuer.url),
         "client_id": "page",
         "client_secret": "s3cret",
         "resource": RESOURCE,

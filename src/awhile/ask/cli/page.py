@@ -92,6 +92,7 @@ def setup_of(settings: Settings) -> PeoplesPage:
             )
     must_verify()
     from awhile.ask.web.people.app import PeoplesPage
+    from awhile.identity.issuer import Issuer
 
     make_folder(settings.data_folder)
     keys = settings.session_key or kept_secret(
@@ -100,7 +101,7 @@ def setup_of(settings: Settings) -> PeoplesPage:
     return PeoplesPage(
         mcp_url=str(settings.server_url),
         page_url=str(settings.page_url),
-        issuer=str(settings.token_issuer),
+        issuer=Issuer(str(settings.token_issuer)),
         client_id=str(settings.oidc_client_id),
         client_secret=settings.oidc_client_secret or in_keyring("oidc_client_secret"),
         resource=settings.token_audience or str(settings.server_url),

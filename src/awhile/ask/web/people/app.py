@@ -22,7 +22,6 @@ from awhile.ask.web.people.sealing import Seal
 from awhile.ask.web.people.sessions import Sessions
 from awhile.ask.web.people.signing_in import SigningIn
 from awhile.ask.web.serving import serve
-from awhile.identity.issuer import Issuer
 from awhile.identity.urls import checked_url
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from awhile.ask.web.people.sessions import Session
+    from awhile.identity.issuer import Issuer
 
 EVENTS = "/events"
 
@@ -55,7 +55,7 @@ class PeoplesPage:
 
     mcp_url: str
     page_url: str
-    issuer: str
+    issuer: Issuer
     client_id: str
     client_secret: str | None = field(repr=False)
     resource: str
@@ -74,7 +74,7 @@ def create_peoples_app(setup: PeoplesPage) -> Starlette:
     checked_url("server_url", setup.mcp_url)
     address = Address(setup.page_url)
     provider = Provider(
-        Issuer(setup.issuer),
+        setup.issuer,
         client_id=setup.client_id,
         client_secret=setup.client_secret,
         page_url=address.origin,
@@ -168,7 +168,7 @@ async def serve_peoples_page(
             taken.
     """
     app = create_peoples_app(setup)
-    await Issuer(setup.issuer).check()
+    await setup.issuer.check()
     await serve(app, host=host, port=port, url=setup.page_url, on_ready=on_ready)
 
 
