@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 from referencing import Registry
 
+from awhile.cli.typed import exact_json
 from awhile.errors import SettingsError
 from awhile.visible import visible
 
@@ -126,7 +127,7 @@ class Arguments:
 
     def _json(self, key: str, value: str) -> Any:
         try:
-            return json.loads(value)
+            return exact_json(value)
         except ValueError as error:
             raise SettingsError(
                 f"What {key!r} is given as JSON is none ({error}): {_short(value)!r}. Correct "
@@ -274,13 +275,9 @@ def _as(kind: str, text: str) -> Any:
 def _any(text: str) -> Any:
     """As JSON, if it is any; else as text."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return exact_json(text)
     except ValueError:
         return text
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _types(schema: Schema) -> tuple[str, ...]:

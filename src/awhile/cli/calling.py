@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
@@ -20,8 +19,9 @@ from awhile.cli.content import shown_result, tool_lines
 from awhile.cli.credentials import comes_by_flag, credentials_for
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.keyboard import at_a_terminal
-from awhile.cli.reaching import Place, command_of, opened
+from awhile.cli.reaching import Place, opened
 from awhile.cli.screen import as_json, out, say
+from awhile.cli.typed import arguments_typed, command_typed
 from awhile.cli.words import WORK
 from awhile.client import CancelOutcome
 from awhile.client.display import result_text
@@ -66,11 +66,11 @@ def run(asked: Asked, effective: Effective) -> int:
                 "--header and --token-from are about HTTP, and a server over --stdio gets none. "
                 "It gets the variables of this terminal."
             )
-        place = Place(command=command_of(asked.stdio))
+        place = Place(command=command_typed("--stdio", asked.stdio))
     else:
         url = words.pop(0)
         place = Place(url=url, credentials=credentials_for(effective, url, asked.headers))
-    whole = _whole(asked.args)
+    whole = {} if asked.args is None else arguments_typed(asked.args)
     return anyio.run(_run, _Calling(place, effective.settings, asked), words, whole)
 
 
@@ -187,18 +187,6 @@ def _print(result: Mapping[str, Any], *, as_one_json: bool, failed: bool) -> Non
         say(result_text(result) or "The tool failed without saying why.")
     elif text := shown_result(result):
         out().print(text, soft_wrap=True)
-
-
-def _whole(args: str | None) -> dict[str, Any]:
-    if args is None:
-        return {}
-    try:
-        given: Any = json.loads(args)
-    except ValueError as error:
-        raise SettingsError(f"--args is no JSON ({error}). Correct it.") from None
-    if not isinstance(given, dict):
-        raise SettingsError("--args is no JSON object. Write {…}.")
-    return cast("dict[str, Any]", given)
 
 
 __all__ = ["Asked", "finish", "run"]

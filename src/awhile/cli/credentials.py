@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from awhile.cli.kinds import FROM_VARIABLE
 from awhile.cli.overseen import shown_url
 from awhile.cli.settings.read import CREDENTIALS
+from awhile.cli.typed import headers_typed
 from awhile.client.http import NOT_ALLOWED
 from awhile.errors import ProtocolFailed, RemoteError, SettingsError
 from awhile.server.principal import is_loopback
@@ -112,7 +113,7 @@ def credentials_for(effective: Effective, url: str, given: tuple[str, ...] = ())
         headers = {name.lower(): value for name, value in settings.server_headers or ()}
     if token := _token(effective, shown):
         headers["authorization"] = f"Bearer {token}"
-    return Credentials(url, {**headers, **_typed(given)}, kept_back)
+    return Credentials(url, {**headers, **headers_typed(given)}, kept_back)
 
 
 def _token(effective: Effective, shown: list[str]) -> str | None:
@@ -145,17 +146,6 @@ def _read(source: str) -> str:
             "--token-from."
         )
     return token
-
-
-def _typed(given: tuple[str, ...]) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for one in given:
-        name, colon, value = one.partition(":")
-        if not colon or not name.strip():
-            # Not repeated: it may well be a secret.
-            raise SettingsError("A --header has no name and colon. Write it as 'Name: value'.")
-        headers[name.strip().lower()] = value.strip()
-    return headers
 
 
 def _must_be_private(url: str, name: str, effective: Effective) -> None:

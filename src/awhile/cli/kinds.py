@@ -160,22 +160,33 @@ def _keys(raw: object, folder: Path) -> str:
     return ",".join(keys)
 
 
+def header(given: str) -> tuple[str, str]:
+    """A header that is written as ``Name: value``.
+
+    Source: RFC 9110, "Field Names" and "Field Values"; without what is beyond ASCII.
+
+    Raises:
+        ValueError: it is none.
+    """
+    name, colon, value = (part.strip() for part in given.partition(":"))
+    if not colon or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+        raise ValueError("a header, as 'Name: value', in printable ASCII")
+    return name, value
+
+
 def _headers(raw: object, _folder: Path) -> tuple[tuple[str, str], ...]:
-    expected = "headers, each as 'Name: value' (in a variable: one on each line)"
+    expected = "headers, each as 'Name: value', in ASCII (in a variable: one on each line)"
     given: object = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(given, list | tuple):
         raise ValueError(expected)
-    headers: list[tuple[str, str]] = []
-    for each in cast("list[object]", given):
-        name, colon, value = str(each).partition(":")
-        if not colon or not _HEADER_NAME.fullmatch(name.strip()) or not value.isprintable():
-            raise ValueError(expected)
-        headers.append((name.strip(), value.strip()))
-    return tuple(headers)
+    try:
+        return tuple(header(str(each)) for each in cast("list[object]", given))
+    except ValueError:
+        raise ValueError(expected) from None
 
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""Source: RFC 9110, "Field Names"."""
+_HEADER_VALUE = re.compile(r"[\t -~]*")
 
 _WORDS = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
@@ -222,6 +233,7 @@ __all__ = [
     "URL",
     "YES_OR_NO",
     "Kind",
+    "header",
     "one_of",
     "optional",
     "seconds",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from awhile.cli import ends
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.probe import Asked, FailOn
 from awhile.cli.screen import err, out, say, visible
+from awhile.cli.typed import arguments_typed, command_typed, headers_typed
 from awhile.concealed import shown_command
 from awhile.errors import SettingsError
 from awhile.probe import Grade, Limits, Target, Trial, probe
@@ -66,7 +66,7 @@ def run(asked: Asked) -> int:
 
 
 def _trial(asked: Asked) -> Trial | None:
-    tool, args = asked.tool, asked.args
+    tool = asked.tool
     if tool is None:
         if asked.safe_to_run or asked.witness is not None or asked.args != "{}":
             raise SettingsError(
@@ -82,20 +82,12 @@ def _trial(asked: Asked) -> Trial | None:
             "harmless for a report, not for a payment. If that may happen to this tool with these "
             "arguments, add --safe-to-run."
         )
-    try:
-        arguments: Any = json.loads(args)
-    except ValueError as error:
-        raise SettingsError(
-            f"--args is {args!r}, which is no JSON ({error}). Correct it."
-        ) from None
-    if not isinstance(arguments, dict):
-        raise SettingsError(f"--args is {args!r}, which is no JSON object. Write {{…}}.")
     seen_by = None if asked.witness is None else _witness(asked.witness)
-    return Trial(tool=tool, arguments=cast("dict[str, Any]", arguments), witness=seen_by)
+    return Trial(tool=tool, arguments=arguments_typed(asked.args), witness=seen_by)
 
 
 def _witness(command: str) -> Callable[[], Awaitable[str]]:
-    words = _words("--witness", command)
+    words = command_typed("--witness", command)
 
     async def look() -> str:
         try:
@@ -116,27 +108,8 @@ def _witness(command: str) -> Callable[[], Awaitable[str]]:
     return look
 
 
-def _words(option: str, command: str) -> list[str]:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise SettingsError(
-            # Not repeated: it may hold a secret, and cannot be read well enough to see which.
-            f"What {option} is given cannot be read as a command ({error}). Correct its quotes."
-        ) from None
-    if not words:
-        raise SettingsError(f"{option} {command!r} is no command. Write it as one would type it.")
-    return words
-
-
 def _headers(given: tuple[str, ...], token: str | None) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for one in given:
-        name, colon, value = one.partition(":")
-        if not colon or not name.strip().isascii() or not name.strip():
-            # Not repeated: it may well be a secret.
-            raise SettingsError("A --header has no name and colon. Write it as 'Name: value'.")
-        headers[name.strip().lower()] = value.strip()
+    headers = headers_typed(given)
     if token is not None:
         headers["authorization"] = f"Bearer {token}"
     return headers
@@ -157,7 +130,7 @@ def _second(headers: Mapping[str, str], token: str | None) -> dict[str, str] | N
 def _target(
     url: str | None, stdio: str | None, headers: dict[str, str], second: dict[str, str] | None
 ) -> Target:
-    command = tuple(_words("--stdio", stdio)) if stdio else ()
+    command = command_typed("--stdio", stdio) if stdio else ()
     if command and (headers or second):
         raise SettingsError(
             "--header, --token and --second-token are about HTTP, and a server over --stdio gets "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from awhile.cli.credentials import NOTHING, Credentials
 from awhile.cli.keyboard import at_a_terminal
 from awhile.cli.screen import say
 from awhile.client import Ledger, connect
-from awhile.errors import SettingsError, Unreachable
+from awhile.errors import Unreachable
 
 if TYPE_CHECKING:
     from awhile.cli.settings import Settings
@@ -110,16 +109,4 @@ def _tell(line: str) -> None:
     say(line, aside=True)
 
 
-def command_of(given: str) -> tuple[str, ...]:
-    try:
-        words = shlex.split(given)
-    except ValueError as error:
-        raise SettingsError(
-            f"What --stdio is given cannot be read as a command ({error}). Correct its quotes."
-        ) from None
-    if not words:
-        raise SettingsError("--stdio is given no command. Write it as one would type it.")
-    return tuple(words)
-
-
-__all__ = ["Place", "command_of", "opened"]
+__all__ = ["Place", "opened"]

@@ -91,6 +91,7 @@ def test_the_tools_there_are_are_listed_as_they_are_called(url: str, here: InThi
         (["greet", "nme=x"], ends.USAGE, "no argument 'nme'. Did you mean 'name'?"),
         (["count", "steps=x"], ends.USAGE, "'steps' is given 'x', and takes a whole number"),
         (["greet", "--args", "[]"], ends.USAGE, "--args is no JSON object"),
+        (["count", "--args", '{"seconds": NaN}'], ends.USAGE, "--args is no JSON (NaN is no JSON)"),
         (["refuse"], ends.FAILED, "not today"),
         (["fail"], ends.FAILED, "the disk is full"),
         (["break_down"], ends.FAILED, "the gauge broke"),

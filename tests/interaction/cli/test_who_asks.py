@@ -128,6 +128,16 @@ def test_headers_are_kept_with_the_same_server_and_those_of_the_command_go_over_
     assert credentials_for(effective, "https://b.example/mcp", ("x-b: 3",)).headers == {"x-b": "3"}
     with pytest.raises(SettingsError, match="has no name and colon"):
         credentials_for(effective, "https://a.example/mcp", ("a-secret",))
+    for header in (
+        "X-Ä: 1",
+        "X A: 1",
+        "X-A: Ä",
+        "X-A: 1\nX-B: 2",
+    ):
+        with pytest.raises(SettingsError, match="printable ASCII"):
+            credentials_for(effective, "https://a.example/mcp", (header,))
+    with pytest.raises(SettingsError, match="server_headers is set"):
+        read_settings({}, {"AWHILE_SERVER_HEADERS": "X-A: Ä"})
     with pytest.raises(SettingsError, match="server_headers is set"):
         read_settings({}, {"AWHILE_SERVER_HEADERS": "a-secret"})
 

@@ -90,6 +90,7 @@ def test_a_text_is_never_taken_for_anything_else() -> None:
         (["where={}"], "'where' is given '{}', and takes an object, as JSON"),
         (["where:={}"], "'where' does not fit: 'city' is a required property"),
         (["note:=x"], "What 'note' is given as JSON is none"),
+        (["rate:=NaN"], "What 'rate' is given as JSON is none (NaN is no JSON)"),
         (["year"], "'year' is no argument: it has no '='"),
         (["=x"], "'=x' is no argument"),
     ],
