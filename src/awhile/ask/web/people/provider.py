@@ -7,9 +7,7 @@ Logout 1.0, and what MCP 2026-07-28 asks of a client ("Authorization").
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import hmac
 import logging
 import secrets
 import time
@@ -25,6 +23,7 @@ from authlib.integrations.httpx_client import AsyncOAuth2Client
 from authlib.oidc.core import CodeIDToken
 from joserfc.errors import JoseError
 
+from awhile.ask.web.people.sealing import signature
 from awhile.client.http import trusted
 from awhile.errors import AwhileError, Unreachable
 from awhile.identity.issuer import Issuer, TokenRefused
@@ -121,21 +120,17 @@ class Begun:
     @property
     def state(self) -> str:
         """That the answer is to what this browser asked (RFC 6749, 10.12)."""
-        return self._proof("state")
+        return signature(self.secret.encode(), "state")
 
     @property
     def nonce(self) -> str:
         """That the ID token was made for it (OpenID Connect Core, 3.1.2.1)."""
-        return self._proof("nonce")
+        return signature(self.secret.encode(), "nonce")
 
     @property
     def verifier(self) -> str:
         """That whoever brings the code asked for it (RFC 7636)."""
-        return self._proof("verifier")
-
-    def _proof(self, name: str) -> str:
-        made = hmac.digest(self.secret.encode(), name.encode(), "sha256")
-        return base64.urlsafe_b64encode(made).rstrip(b"=").decode()
+        return signature(self.secret.encode(), "verifier")
 
 
 class Provider:

@@ -48,13 +48,13 @@ class Seal:
 
     def signed(self, name: str) -> str:
         """The name, with what proves that it is one of ours."""
-        return f"{name}.{_signature(self._keys[0], name)}"
+        return f"{name}.{signature(self._keys[0], name)}"
 
     def verified(self, text: str) -> str | None:
         """The name again; None if it was not signed by us for this purpose."""
-        name, _, signature = text.rpartition(".")
+        name, _, given = text.rpartition(".")
         for one in self._keys:
-            if hmac.compare_digest(signature.encode(), _signature(one, name).encode()):
+            if hmac.compare_digest(given.encode(), signature(one, name).encode()):
                 return name
         return None
 
@@ -65,9 +65,10 @@ def _derived(secret: str, purpose: str) -> bytes:
     )
 
 
-def _signature(key: bytes, name: str) -> str:
+def signature(key: bytes, name: str) -> str:
+    """What only whoever has the key can say of a name: 43 letters that an address may hold."""
     made = hmac.digest(key, name.encode(), "sha256")
     return base64.urlsafe_b64encode(made).rstrip(b"=").decode()
 
 
-__all__ = ["Seal"]
+__all__ = ["Seal", "signature"]
