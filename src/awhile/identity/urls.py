@@ -18,7 +18,9 @@ def checked_url(setting: str, url: str) -> SplitResult:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - raises for a port that is none
     except ValueError as wrong:
-        raise SettingsError(f"{setting} is {url!r}, which is no URL: {wrong}.") from None
+        raise SettingsError(
+            f"{setting} is {url!r}, which is no URL ({wrong}). Write https://host/path."
+        ) from None
     if not parts.hostname or parts.username is not None or parts.query or parts.fragment:
         raise SettingsError(
             f"{setting} is {url!r}, which names no host, or has a user, a query or a fragment in "

@@ -289,8 +289,10 @@ async def test_a_full_disk_signs_nobody_out(
         page.will_renew("ada-1", "r1")
         assert await ada.access_token() == "ada-1"
         assert "No space left on device" in caplog.text
+        assert f"{tmp_path} can be written to" in caplog.text
         monkeypatch.setattr(Path, "unlink", full)
         await people.sign_out(ada)
+        assert f"Delete {tmp_path}/{ada.digest}.session" in caplog.text
         assert page.sessions.all() == []
         await people.seat_of(await page.signed_in(EVE))
 

@@ -494,13 +494,17 @@ async def test_a_provider_that_is_away_is_said_to_be(tmp_path: Path) -> None:
         assert "/sign-in?to=%2Fsql" in reply.text
 
 
-async def test_a_provider_that_does_not_say_it_takes_pkce_is_not_used(tmp_path: Path) -> None:
+async def test_a_provider_that_does_not_say_it_takes_pkce_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """MCP 2026-07-28, Authorization Code Protection: a client has to refuse."""
     async with issuing() as issuer, page_of(issuer, tmp_path) as page:
         issuer.more = {"code_challenge_methods_supported": None}
         reply = await page.browser().get("/sign-in")
         assert reply.status_code == 403
         assert "PKCE" in reply.text
+        assert "Tell whoever runs this page" in reply.text
+        assert "name S256 in code_challenge_methods_supported" in caplog.text
 
 
 async def test_no_secret_is_logged_however_much_is(

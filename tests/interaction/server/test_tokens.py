@@ -350,7 +350,7 @@ async def test_it_is_called_by_its_public_name_and_by_no_other(tmp_path: Path) -
         ("http://mcp.example.org/mcp", "anybody on the way"),
         ("https://user@mcp.example.org/mcp", "has a user"),
         ("mcp.example.org", "names no host"),
-        ("https://[", "no URL"),
+        ("https://[", "no URL.*Write https://host/path"),
     ],
 )
 def test_an_address_that_tokens_are_not_safe_at_is_refused(url: str, why: str) -> None:

@@ -182,8 +182,14 @@ class Provider:
         metadata = await self._issuer.metadata()
         if "S256" not in metadata.get("code_challenge_methods_supported", ()):
             # MCP 2026-07-28, Authorization Code Protection: then a client has to refuse.
-            log.error("The provider does not say that it takes PKCE (S256): nobody can sign in.")
-            raise SignInFailed("The sign-in service lacks a protection that is needed (PKCE).")
+            log.error(
+                "The provider does not say that it takes PKCE, so nobody can sign in. Turn it on "
+                "there: its metadata has to name S256 in code_challenge_methods_supported."
+            )
+            raise SignInFailed(
+                "The sign-in service lacks a protection that is needed (PKCE). Tell whoever runs "
+                "this page."
+            )
         begun = Begun(secrets.token_urlsafe(32))
         endpoint = _endpoint(metadata, "authorization")
         async with self._client(metadata, endpoint) as client:
@@ -351,7 +357,10 @@ class Provider:
 def _endpoint(metadata: Mapping[str, Any], name: str) -> str:
     address = metadata.get(f"{name}_endpoint")
     if not isinstance(address, str):
-        raise Unreachable(f"The provider does not name its {name} endpoint.")
+        raise Unreachable(
+            f"The provider does not name its {name} endpoint. Check that token_issuer is an OpenID "
+            "Connect provider."
+        )
     if not is_private(address):
         raise Unreachable(
             f"The provider's {name} endpoint is {address!r}: anybody on the way could read what is "

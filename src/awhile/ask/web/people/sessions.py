@@ -210,10 +210,16 @@ class Sessions:
         self._by_digest.pop(session.digest, None)
         with anyio.CancelScope(shield=True):
             async with self._writing:
+                file = self._file(session.digest)
                 try:
-                    await anyio.to_thread.run_sync(self._file(session.digest).unlink, True)
+                    await anyio.to_thread.run_sync(file.unlink, True)
                 except OSError as why:
-                    log.error("A session that has ended is still on the disk: %s", why)
+                    log.error(
+                        "A session has ended and is still on the disk (%s). Delete %s, or a "
+                        "restart of the page takes it for one that goes on.",
+                        why,
+                        file,
+                    )
 
     async def sweep(self) -> list[Session]:
         """Those that are too old, for whoever ends them; of the others it is written down who is
@@ -246,7 +252,12 @@ class Sessions:
                 try:
                     await anyio.to_thread.run_sync(self._write, session.digest, sealed)
                 except OSError as why:  # it goes on, but for a restart
-                    log.error("A session is not kept over a restart: %s", why)
+                    log.error(
+                        "A session is not kept over a restart of the page (%s). Check that %s "
+                        "can be written to.",
+                        why,
+                        self._folder,
+                    )
 
     def _opened(self, digest: str, sealed: str) -> Session | None:
         kept: dict[str, Any] | None = self._files.opened(sealed)
