@@ -28,6 +28,8 @@ class ModelServer:
     url: str = ""
     owner: str = "stand-in"
     """Who it says it is: llama.cpp's own says `llamacpp`."""
+    loading: bool = False
+    """Whether it does not say that yet."""
     answers: list[str | int | None] = field(default_factory=list[str | int | None])
     """A text; or a status to fail with; or None, to say nothing until the client has left."""
     answers_to: Callable[[str], str | int] | None = None
@@ -44,6 +46,8 @@ class ModelServer:
 
     async def models(self, _request: Request) -> Response:
         """What it has."""
+        if self.loading:
+            return JSONResponse({"error": {"message": "Loading model"}}, 503)
         return JSONResponse({"object": "list", "data": [{"id": "any", "owned_by": self.owner}]})
 
     async def answer(self, request: Request) -> Response:

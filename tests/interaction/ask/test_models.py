@@ -168,6 +168,15 @@ async def test_a_server_of_llama_cpps_is_sent_the_grammar_of_the_schema_and_othe
             assert "grammar" not in request
 
 
+async def test_a_server_that_could_not_say_yet_who_it_is_is_asked_again_next_time(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    async with with_model(tmp_path, warehouse, COUNT, COUNT, owner="llamacpp") as (app, model):
+        for model.loading in (True, False):
+            await app.call("ask", question=FREE)
+    assert ["grammar" in request for request in model.asked] == [False, True]
+
+
 async def test_a_server_that_does_not_take_a_grammar_is_asked_without_and_remembered(
     tmp_path: Path, warehouse: Path
 ) -> None:

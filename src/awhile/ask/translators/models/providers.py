@@ -12,6 +12,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import httpx2
+
 from awhile.ask.translators.models.local import LocalModel, model_file
 from awhile.errors import SettingsError
 from awhile.extras import KEYRING_SERVICE, command_to_add, in_keyring
@@ -42,7 +44,7 @@ _NO_KEY = "none"
 """What a server without keys is sent: OpenAI's client wants one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Chosen:
     """A model that can be asked, and the key that nothing may show.
 
@@ -55,7 +57,7 @@ class Chosen:
     key: str | None
     local: LocalModel | None = None
     url: str | None = None
-    _known: dict[str, bool] = field(default_factory=dict[str, bool])
+    _takes_grammar: bool | None = field(default=None, init=False)
 
     def without_key(self, text: str) -> str:
         """The text without the key in it, whole or as providers abridge it."""
@@ -65,25 +67,31 @@ class Chosen:
 
     async def takes_grammar(self) -> bool:
         """Whether its server keeps an answer to a grammar: llama.cpp's does, and says who it is."""
-        if self.local is None and self.url is not None and "grammar" not in self._known:
-            self._known["grammar"] = await _is_llama_cpp(self.url, self.key)
-        return self._known.get("grammar", self.local is not None)
+        if self._takes_grammar is None:
+            if self.local is not None or self.url is None:
+                self._takes_grammar = self.local is not None
+            else:
+                self._takes_grammar = await _is_llama_cpp(self.url, self.key)
+        return bool(self._takes_grammar)
 
     def refuses_grammar(self) -> None:
         """Note that it did not take one."""
-        self._known["grammar"] = False
+        self._takes_grammar = False
 
 
-async def _is_llama_cpp(url: str, key: str | None) -> bool:
-    import httpx2
-
+async def _is_llama_cpp(url: str, key: str | None) -> bool | None:
+    """Whether it is; None while it cannot be asked."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
         async with httpx2.AsyncClient(timeout=_LOOK_SECONDS) as client:
             reply = await client.get(f"{url.rstrip('/')}/models", headers=headers)
+        if reply.is_server_error:
+            return None
         models: list[dict[str, Any]] = reply.json()["data"]
         return any(one.get("owned_by") == "llamacpp" for one in models)
-    except (httpx2.HTTPError, ValueError, LookupError, TypeError, AttributeError):
+    except httpx2.HTTPError:
+        return None
+    except (ValueError, LookupError, TypeError, AttributeError):
         return False  # whatever it is, it can be asked without a grammar
 
 
@@ -126,7 +134,6 @@ def chosen(name: str, *, url: str | None = None) -> Chosen:
 def _in_file(name: str) -> Chosen:
     path = model_file(name)
     try:
-        import httpx2
         from openai import AsyncOpenAI
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
