@@ -97,7 +97,7 @@ async def probe(
 
     Raises:
         Unreachable: nothing answers there.
-        SettingsError: the server has no such tool.
+        SettingsError: the server has no such tool, or the tool needs more arguments.
     """
     gathered = Gathered(target, trial, limits or Limits(), eras)
     await gather(gathered, say, stop)

@@ -55,6 +55,21 @@ async def test_without_a_tool_nothing_is_called(tmp_path: Path) -> None:
     assert why == "no tool was called: name one with --tool, and say --safe-to-run"
 
 
+async def test_a_tool_that_needs_more_than_it_is_given_is_not_called(tmp_path: Path) -> None:
+    """Ours: it was called, refused, and reported as one that makes no tasks."""
+    bench, book = Bench(tmp_path / "t.db"), Guestbook()
+
+    @bench.mcp.tool()
+    def report(year: int, place: str, unit: str = "EUR") -> str:
+        return f"{year} {place} {unit}"
+
+    trial = Trial(tool="report", arguments={"place": "Bonn"})
+    async with bench.serving(book) as url:
+        with pytest.raises(SettingsError, match=r"'report' needs 'year', so it was not called\."):
+            await probe(Target(url=url), trial)
+    assert "tools/call" not in book.methods()
+
+
 async def test_it_says_who_it_is(tmp_path: Path) -> None:
     """Ours: in each era's own place."""
     bench, book = Bench(tmp_path / "t.db"), Guestbook()

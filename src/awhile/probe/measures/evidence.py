@@ -81,6 +81,12 @@ class Survey:
         nothing: Json = {}
         return next((one for one in self.tools if one.get("name") == name), nothing)
 
+    def left_out(self, name: str, arguments: Json) -> list[str]:
+        """What a tool needs, as its schema says, and is not among the arguments."""
+        required: Any = as_object(self.tool(name).get("inputSchema")).get("required")
+        needed = cast("list[Any]", required) if isinstance(required, list) else []
+        return [str(one) for one in needed if str(one) not in arguments]
+
     def support(self, name: str) -> str | None:
         """A tool's ``execution.taskSupport``."""
         found = as_object(self.tool(name).get("execution")).get("taskSupport")

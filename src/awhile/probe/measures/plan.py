@@ -59,7 +59,7 @@ async def gather(gathered: Gathered, say: Say, stop: anyio.Event | None = None) 
 
     Raises:
         Unreachable: nothing answers there.
-        SettingsError: the server has no such tool.
+        SettingsError: the server has no such tool, or the tool needs more arguments.
     """
     limits = gathered.limits
     try:
@@ -155,6 +155,11 @@ async def _trials(
         for part in (seen.watched, seen.stopped, seen.plain, seen.kept):
             part.absent(f"{trial.tool!r} is not among the server's tools")
         return
+    if left_out := survey.left_out(trial.tool, dict(trial.arguments)):
+        raise SettingsError(
+            f"{trial.tool!r} needs {', '.join(map(repr, left_out))}, so it was not called. Give it "
+            "with the arguments, as JSON: --args '{\"…\": …}'."
+        )
     say(f"{era}: follow a run of {trial.tool} to its end")
     watched: Watched | None = await _try(
         seen.watched, lambda: watch(session, trial, survey, limits)
