@@ -7,14 +7,17 @@ from typing import Any
 
 import apsw
 import duckdb
+import pytest
 import sqlglot
 from hypothesis import HealthCheck, given, settings
 from sqlglot import exp
 
-from awhile.ask.schema import Schema
+from awhile.ask.schema import Schema, Table, TableColumn
 from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.intent import ColumnRef, Condition, Listing, Matching
 from awhile.ask.translators.joins import Joins, TwoWays
+from awhile.ask.translators.marks import Part
 from awhile.ask.translators.reading import reading_of
 from tests.machine.translators.intents import Asked, asked, figures_of
 
@@ -72,3 +75,31 @@ def test_every_intent_is_one_select_that_parses_and_runs(made: Asked) -> None:
                 lite.execute(each)
             lite.execute(sql).fetchall()
             lite.close()
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "found"),
+    [
+        ("start", "école élé", ["École Élémentaire", "ÉCOLE ÉLÉ"]),
+        ("end", "ÉLÉ", ["ÉCOLE ÉLÉ"]),
+        ("anywhere", "É*[?]", ["né*[?]"]),
+        ("anywhere", "c%", ["abC%"]),
+    ],
+)
+def test_letters_are_no_wildcards_and_upper_and_lower_case_is_alike(
+    where: Part, text: str, found: list[str]
+) -> None:
+    names = ("École Élémentaire", "ÉCOLE ÉLÉ", "né*[?]", "né??", "abC%", "abcd")
+    table = Table("schools", (TableColumn("name", "VARCHAR"),))
+    name = ColumnRef("schools", "name")
+    intent = Listing("schools", (name,), where=Condition((Matching(name, where, text),)))
+    lite: Any = apsw.Connection(":memory:")
+    with duckdb.connect() as duck:
+        for dialect, connection in (("sqlite", lite), ("duckdb", duck)):
+            schema = Schema((table,), dialect=dialect)
+            connection.execute(ddl(schema)[0])
+            for each in names:
+                connection.execute("insert into schools values (?)", (each,))
+            sql = compile_intent(intent, schema, Joins(schema))
+            assert [row[0] for row in connection.execute(sql).fetchall()] == found, sql
+    lite.close()

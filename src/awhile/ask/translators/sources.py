@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         Function,
     )
     from awhile.ask.translators.joins import Hop, Joins
-    from awhile.ask.translators.marks import Operator
+    from awhile.ask.translators.marks import Operator, Part
 
 __all__ = ["Sources", "aggregate", "compared", "unique"]
 
@@ -298,23 +298,15 @@ class Sources:
         """Letters as they are: none of them is a wildcard."""
         if self.schema.dialect == "sqlite" and not each.text.isascii():
             # SQLite knows upper and lower case of ASCII only.
-            spelled = (each.text, each.text.lower(), each.text.upper(), each.text.capitalize())
-            tests = [self.letters(column, replace(each, text=text)) for text in spelled]
-            test: exp.Expr = exp.Paren(this=exp.or_(*tests, copy=False))
+            either = "".join(map(_either_case, each.text))
+            test: exp.Expr = exp.Glob(this=column, expression=_placed(either, each.where, "*"))
         else:
-            lower = replace(each, text=each.text.lower())
-            test = self.letters(exp.Lower(this=column), lower)
+            lower = each.text.lower()
+            plain = "".join(f"!{letter}" if letter in _WILD else letter for letter in lower)
+            test = exp.Like(this=exp.Lower(this=column), expression=_placed(plain, each.where, "%"))
+            if plain != lower:
+                test = exp.Escape(this=test, expression=exp.Literal.string("!"))
         return exp.Not(this=test) if each.negated else test
-
-    def letters(self, column: exp.Expr, each: Matching) -> exp.Expr:
-        text = each.text
-        plain = "".join(f"!{letter}" if letter in _WILD else letter for letter in text)
-        before, after = each.where != "start", each.where != "end"
-        wanted = exp.Literal.string(f"{'%' * before}{plain}{'%' * after}")
-        test = exp.Like(this=column.copy(), expression=wanted)
-        if plain == text:
-            return test
-        return exp.Escape(this=test, expression=exp.Literal.string("!"))
 
     def compared_total(self, key: exp.Expr, each: Totals) -> exp.Expr:
         """Who has nothing to add up is below every number, and at most every number."""
@@ -436,6 +428,20 @@ def compared(left: exp.Expr, operator: Operator, low: Decimal, high: Decimal | N
         top = low if high is None else high
         return exp.Between(this=left, low=_number(low), high=_number(top))
     return _COMPARE[operator](this=left, expression=_number(low))
+
+
+def _either_case(letter: str) -> str:
+    """A letter as SQLite's GLOB takes it in upper and lower case, and as itself alone."""
+    cases = sorted({letter, letter.upper(), letter.lower()})
+    several = "".join(each for each in cases if len(each) == 1)
+    return f"[{several}]" if len(several) > 1 or letter in "*?[" else letter
+
+
+def _placed(letters: str, where: Part, anything: str) -> exp.Expr:
+    """The pattern of a text with these letters there."""
+    before = anything if where != "start" else ""
+    after = anything if where != "end" else ""
+    return exp.Literal.string(f"{before}{letters}{after}")
 
 
 def _date(day: date) -> exp.Expr:
