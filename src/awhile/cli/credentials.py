@@ -20,7 +20,7 @@ from awhile.cli.settings.read import CREDENTIALS
 from awhile.cli.typed import headers_typed
 from awhile.client.http import NOT_ALLOWED
 from awhile.errors import ProtocolFailed, RemoteError, SettingsError
-from awhile.server.principal import is_loopback
+from awhile.identity.urls import on_this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -150,7 +150,7 @@ def _read(source: str) -> str:
 
 def _must_be_private(url: str, name: str, effective: Effective) -> None:
     scheme, host, _ = _origin(url)
-    if scheme == "https" or is_loopback(host):
+    if scheme == "https" or on_this_machine(host):
         return
     raise SettingsError(
         f"{shown_url(url)!r} is reached without encryption, so everybody on the way could read "

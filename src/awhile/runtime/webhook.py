@@ -12,7 +12,6 @@ import base64
 import binascii
 import hashlib
 import hmac
-import ipaddress
 import json
 import logging
 import random
@@ -26,6 +25,7 @@ import anyio
 import httpx2
 
 from awhile.errors import AwhileError, SettingsError
+from awhile.identity.urls import is_private
 from awhile.stores.operated import Notifies
 from awhile.telemetry import meters
 from awhile.telemetry.logs import about_task
@@ -77,14 +77,12 @@ class Webhook:
     secrets: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme != "https" and not (
-            parts.scheme == "http" and _is_loopback(parts.hostname)
-        ):
+        if not is_private(self.url):
             raise SettingsError(
                 f"webhook_url is {self.url!r}: anybody on the way could read or change what is "
                 "sent there. Use an https URL (http is taken for this very machine alone)."
             )
+        parts = urlsplit(self.url)
         if parts.hostname is None or parts.username is not None or parts.fragment:
             raise SettingsError(
                 f"webhook_url is {self.url!r}, which names no host, or has a user or a fragment in "
@@ -294,15 +292,6 @@ def _retry_after(headers: Mapping[str, str]) -> float:
     """What a receiver asks for, in seconds, up to an hour; a date is not looked at."""
     said = headers.get("retry-after", "")
     return min(float(said), 3600.0) if said.isdigit() else 0.0
-
-
-def _is_loopback(host: str | None) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host or "").is_loopback
-    except ValueError:
-        return False
 
 
 def _instant(at_ms: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from functools import partial
 from signal import SIGTERM
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,10 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 
 from awhile.errors import SettingsError
+from awhile.identity.urls import on_this_machine
 from awhile.server import collector, event_loop
 from awhile.server.health import health_routes
 from awhile.server.listening import listening_on, url_of
-from awhile.server.principal import is_loopback
 from awhile.server.signals import Told
 from awhile.server.stream import KEEPALIVE_SECONDS, KeptAlive, check_keepalive
 from awhile.server.tasks import Tasks
@@ -187,8 +186,13 @@ def serve(
         keepalive_seconds=keepalive_seconds,
         on_ready=ready,
     )
-    with suppress(KeyboardInterrupt):  # it has ended in order by then
+    try:
         event_loop.run(serving)
+    except KeyboardInterrupt:  # it has ended in order by then
+        pass
+    except SettingsError as refused:
+        # Its words are for whoever starts the program; the way here, for nobody.
+        raise refused.with_traceback(None) from None
 
 
 async def _always() -> bool:
@@ -274,7 +278,7 @@ def refuse_strangers(host: str, *, authenticated: bool) -> None:
     Raises:
         SettingsError: ``host`` is no loopback address and callers are not authenticated.
     """
-    if not authenticated and not is_loopback(host):
+    if not authenticated and not on_this_machine(host):
         raise SettingsError(
             f"host is {host!r} and the server has no authentication: anybody who reaches that "
             "address could read and stop every task. Listen on 127.0.0.1, or configure a token "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import principal_components
+
+from awhile.identity.urls import on_this_machine
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -56,7 +57,7 @@ def can_be_told_apart(ctx: ServerRequestContext[Any, Any], owner: str) -> bool:
     if any(name in headers for name in _FORWARDED):  # a proxy on this machine: anybody's requests
         return False
     host = headers.get("host", "").rsplit(":", 1)[0].strip("[]")
-    return client is not None and is_loopback(client.host) and is_loopback(host)
+    return client is not None and on_this_machine(client.host) and on_this_machine(host)
 
 
 def address_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
@@ -70,15 +71,7 @@ def address_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
     for name in ("x-forwarded-for", "x-real-ip", "forwarded"):
         if (said := headers.get(name, "").rsplit(",", 1)[-1].strip()) != "":
             return said
-    return None if client is None or is_loopback(client.host) else client.host
+    return None if client is None or on_this_machine(client.host) else client.host
 
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -14,7 +14,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 
 from awhile import Run
-from awhile.server import principal, v2025
+from awhile.identity.urls import on_this_machine
+from awhile.server import v2025
 from tests.interaction.server.conftest import App
 from tests.interaction.server.legacy import (
     IMMEDIATE,
@@ -592,8 +593,8 @@ async def test_A13_who_cannot_be_told_apart_gets_no_list(
 
 def test_loopback_is_told_by_address_and_by_name() -> None:
     """Ours."""
-    assert all(map(principal.is_loopback, ["127.0.0.1", "127.8.0.1", "::1", "localhost"]))
-    assert not any(map(principal.is_loopback, ["10.0.0.1", "example.com", "", "0.0.0.0"]))  # noqa: S104
+    assert all(map(on_this_machine, ["127.0.0.1", "127.8.0.1", "::1", "localhost"]))
+    assert not any(map(on_this_machine, ["10.0.0.1", "example.com", "", "0.0.0.0"]))  # noqa: S104
 
 
 async def test_both_eras_see_the_same_task(app: App, bodies: Bodies) -> None:
