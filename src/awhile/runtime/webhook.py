@@ -25,7 +25,7 @@ import anyio
 import httpx2
 
 from awhile.errors import AwhileError, SettingsError
-from awhile.identity.urls import is_private
+from awhile.identity.urls import is_private, through_proxies
 from awhile.stores.operated import Notifies
 from awhile.telemetry import meters
 from awhile.telemetry.logs import about_task
@@ -196,7 +196,11 @@ class WebhookSender:
     async def _send_all(self) -> None:
         room = anyio.Semaphore(AT_ONCE)
         async with (
-            httpx2.AsyncClient(timeout=TIMEOUT_SECONDS, follow_redirects=False) as client,
+            httpx2.AsyncClient(
+                timeout=TIMEOUT_SECONDS,
+                follow_redirects=False,
+                trust_env=through_proxies(self._webhook.url),
+            ) as client,
             anyio.create_task_group() as beside,
         ):
             while True:

@@ -213,6 +213,22 @@ async def test_a_receiver_that_hangs_with_one_notice_is_told_of_the_others_meanw
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == AT_ONCE + 2
 
 
+async def test_a_receiver_on_this_machine_is_told_past_the_proxies_that_variables_name(
+    store_url: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a proxy would look for it on its own machine, and read what is not encrypted."""
+    for name in ("http_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nothing is there
+    webhook = Webhook(url=receiver.url, secrets=(SECRET,))
+    async with (
+        open_store(store_url) as store,
+        WebhookSender(store, webhook, wall_clock_ms).running(),
+    ):
+        await end_one(store, wall_clock_ms())
+        await until(lambda: len(receiver.got) == 1, "told")
+
+
 async def end_one(store: Store, at_ms: int) -> None:
     """Let a task end."""
     record = await store.create(task(worker="w", at_ms=at_ms))
@@ -257,6 +273,7 @@ async def test_while_a_secret_is_changed_both_sign(store_url: str, receiver: Rec
     [
         ("http://example.com/hook", "Use an https URL"),
         ("ftp://example.com/hook", "Use an https URL"),
+        ("https://[", "Use an https URL"),
         ("https:///hook", "names no host"),
         ("https://user:pass@example.com/hook", "has a user"),
     ],
