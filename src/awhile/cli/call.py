@@ -8,6 +8,9 @@ import typer
 
 from awhile.cli.settings import option, read_settings
 
+JSON = typer.Option("--json", help="Print the whole result as JSON, as it came.")
+QUIET = typer.Option("--quiet", "-q", help="Say nothing but the result.")
+
 
 def call(
     ctx: typer.Context,
@@ -37,12 +40,8 @@ def call(
             "--token-from, AWHILE_SERVER_TOKEN or AWHILE_SERVER_HEADERS.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the whole result as JSON, as it came.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")
-    ] = False,
+    as_json: Annotated[bool, JSON] = False,
+    quiet: Annotated[bool, QUIET] = False,
     server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
@@ -66,4 +65,4 @@ def call(
     raise typer.Exit(run(asked, read_settings(ctx.params)))
 
 
-__all__ = ["call"]
+__all__ = ["JSON", "QUIET", "call"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from awhile.cli.call import JSON, QUIET
 from awhile.cli.settings import option, read_settings
 from awhile.errors import AwhileError
 from awhile.visible import visible
@@ -51,12 +52,8 @@ ID = typer.Argument(
 def attach(
     ctx: typer.Context,
     run_id: Annotated[str, ID],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the whole result as JSON, as it came.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")
-    ] = False,
+    as_json: Annotated[bool, JSON] = False,
+    quiet: Annotated[bool, QUIET] = False,
     server_token_from: Annotated[str | None, option("server_token_from")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,
