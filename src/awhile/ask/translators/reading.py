@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         Pairs,
         Threshold,
     )
-    from awhile.ask.translators.marks import Operator
+    from awhile.ask.translators.marks import Operator, Part
 
 __all__ = ["reading_of"]
 
@@ -60,6 +60,11 @@ _OPERATORS: dict[Operator, str] = {
     "<": "less than",
     "<=": "at most",
     "between": "between",
+}
+_HAS: dict[Part, tuple[str, str]] = {
+    "start": ("begin", " with"),
+    "end": ("end", " with"),
+    "anywhere": ("contain", ""),
 }
 _FUNCTIONS = {
     "sum": "total",
@@ -328,22 +333,20 @@ class _Reading:
                 dates = " or ".join(period.dates for period in each.periods)
                 return f"{name} is {'in ' if whole else ''}{dates}"
             case Matching():
-                says = {"start": "begins with", "end": "ends with", "anywhere": "contains"}
-                does = f"does not {says[each.where].replace('s ', ' ').rstrip('s')}"
-                return f"{name} {does if each.negated else says[each.where]} {each.text!r}"
+                verb, rest = _HAS[each.where]
+                does = f"does not {verb}" if each.negated else f"{verb}s"
+                return f"{name} {does}{rest} {each.text!r}"
             case Missing():
                 return f"{name} is {'known' if each.negated else 'empty'}"
             case Either():
                 return " or ".join(map(self.filter, each.of))
             case Totals():
-                one, during = self.figures.one(each.entity.table), ""
-                if each.measure.only:
-                    only = _listed([self.filter(one) for one in each.measure.only.filters])
-                    during = f", counting only where {only}"
+                one, only = self.figures.one(each.entity.table), each.measure.only
+                where = f" where {_listed(list(map(self.filter, only.filters)))}" if only else ""
                 if each.operator == ">" and not each.low and isinstance(each.measure.of, Rows):
-                    where = during.replace(", counting only", "")
                     return f"the {one} has {_words(each.measure.of.table)}{where}"
-                return f"the {one} has {self.threshold(each)}{during}"
+                counting = f", counting only{where}" if where else ""
+                return f"the {one} has {self.threshold(each)}{counting}"
 
     def listing(self, intent: Listing) -> str:
         all_of_them = len(intent.columns) >= len(self.figures.table(intent.table).columns)
