@@ -302,7 +302,7 @@ def _schema_words(
 
 def _compare(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> tuple[int, Compare] | None:
     norms = tuple(token.norm for token in tokens[at : at + 9])
-    often = _times(tokens, at)
+    often = _how_often(tokens, at)
     if often:
         return often
     pools = ((ENGLISH.price_comparisons, True), (ENGLISH.comparisons, False))
@@ -378,7 +378,7 @@ def _in_column(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bool:
     return False
 
 
-def _times(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
+def _how_often(tokens: Sequence[Token], at: int) -> tuple[int, Compare] | None:
     """ "More than once", "at least 3 times", "only twice"."""
     norms = tuple(token.norm for token in tokens[at : at + 9])
     for length in range(min(5, len(norms) - 1), 0, -1):
