@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import socket
+import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from awhile import Run, Tasks
 from awhile.errors import SettingsError
-from awhile.server.http import serve_http
+from awhile.server.http import serve, serve_http
 from tests.interaction.server.conftest import App
 from tests.interaction.server.peer import until
 
@@ -149,6 +150,19 @@ async def test_a_port_that_is_taken_is_said_to_be(app: App) -> None:
         port = other.getsockname()[1]
         with pytest.raises(SettingsError, match=f"127.0.0.1:{port} cannot be listened on"):
             await serve_http(app.mcp, port=port)
+
+
+def test_a_program_that_cannot_serve_ends_with_few_lines_before_the_reason(app: App) -> None:
+    """Ours: a taken port was told in the last of 37."""
+    with closing(socket.socket()) as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(SettingsError) as refused:
+            serve(app.mcp, port=port)
+    lines = "".join(traceback.format_exception(refused.value)).splitlines()
+    assert f"127.0.0.1:{port} cannot be listened on" in lines[-1]
+    assert len(lines) < 10
 
 
 async def test_polls_are_asked_for_as_rarely_as_the_work_is_long(tmp_path: Path) -> None:
