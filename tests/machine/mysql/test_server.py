@@ -331,7 +331,9 @@ def test_what_the_server_ended_is_said_in_a_sentence() -> None:
         (1969, "it took longer than it may"),
         (2013, "the connection to the server is lost"),
     ):
-        assert why in str(plain(pymysql.OperationalError(code, "said so")))
+        said = str(plain(pymysql.OperationalError(code, "said so")))
+        assert why in said
+        assert "(said so); ask " in said
 
 
 async def test_a_query_that_waits_for_a_table_that_somebody_holds_can_be_stopped(

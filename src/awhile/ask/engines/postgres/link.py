@@ -27,8 +27,9 @@ _CANCEL_SECONDS = 2.0
 _CANCELED = "57014"
 _ENDED = {
     "55P03": "a table was locked by somebody else and was for some seconds ({}); ask again",
-    _CANCELED: "the server ended it, because it took longer than it may ({})",
-    "57P01": "somebody ended it on the server ({})",
+    _CANCELED: "the server ended it, because it took longer than it may ({}); ask for less at "
+    "once, or have that limit raised",
+    "57P01": "somebody ended it on the server ({}); ask again",
 }
 """What ended a query that is not about its text."""
 _UNKNOWN = ("42P01", "42703", "3F000")
@@ -73,7 +74,7 @@ class Server:
         try:
             result = self._raw.exec_params(sql, texts, types)
         except psycopg.Error as error:
-            raise QueryError(f"the connection to the server is lost: {error}") from None
+            raise QueryError(f"the connection to the server is lost ({error}); ask again") from None
         if result.status in (
             pq.ExecStatus.TUPLES_OK,
             pq.ExecStatus.COMMAND_OK,
@@ -88,7 +89,8 @@ class Server:
         if state in _ENDED:
             raise QueryError(_ENDED[state].format(message))
         if self._raw.status == pq.ConnStatus.BAD:
-            raise QueryError(f"the server ended the connection: {_first(self._raw.error_message)}")
+            why = _first(self._raw.error_message)
+            raise QueryError(f"the server ended the connection ({why}); ask again")
         hint = result.error_field(pq.DiagnosticField.MESSAGE_HINT)
         if hint:
             message = f"{message} ({hint.decode(errors='replace')})"

@@ -35,9 +35,12 @@ def plain(error: pymysql.Error, *, interrupted: bool = False) -> Exception:
     if interrupted and code in (_INTERRUPTED, _KILLED, *_LOST):
         return Stopped()
     if code in (_INTERRUPTED, _KILLED):
-        return QueryError(f"somebody ended it on the server ({said})")
+        return QueryError(f"somebody ended it on the server ({said}); ask again")
     if code in _TOOK_TOO_LONG:
-        return QueryError(f"the server ended it, because it took longer than it may ({said})")
+        return QueryError(
+            f"the server ended it, because it took longer than it may ({said}); ask for less at "
+            "once, or have that limit raised"
+        )
     if code == _LOCKED:
         return QueryError(
             f"a table was locked by somebody else and was for some seconds ({said}); ask again"
@@ -45,7 +48,8 @@ def plain(error: pymysql.Error, *, interrupted: bool = False) -> Exception:
     if code in _NO_FUNCTION:
         return QueryError(f"there is no such function, or it may not be called ({said})")
     if code in _LOST or code == _SHUT_DOWN or not isinstance(code, int) or code == 0:
-        return QueryError(f"the connection to the server is lost ({said or 'it said nothing'})")
+        said = said or "it said nothing"
+        return QueryError(f"the connection to the server is lost ({said}); ask again")
     return QueryError(said, unknown_name=code in _UNKNOWN)
 
 
