@@ -25,6 +25,7 @@ from awhile.ask.web.people.sessions import AGAIN_SECONDS, REFUSED_SECONDS, Sessi
 from awhile.errors import Unreachable
 from awhile.identity.issuer import Issuer
 from tests.interaction.issuing import Issuing, issuing
+from tests.interaction.server.peer import PATIENCE_SECONDS, until
 from tests.machine.web.backend import served
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +34,6 @@ ADA = Person(issuer="https://login.example.org", subject="ada", name="Ada")
 EVE = Person(issuer="https://login.example.org", subject="eve", name="Eve")
 NOWHERE = "http://127.0.0.1:9/mcp"
 LIFE = 100.0
-PATIENCE_SECONDS = 10
 
 
 @dataclass
@@ -328,9 +328,7 @@ async def test_whoever_only_watches_is_seen_to_be_here(tmp_path: Path) -> None:
         ada = await page.signed_in()
         with (await people.seat_of(ada)).used():
             page.now += 3600
-            with anyio.fail_after(PATIENCE_SECONDS):
-                while ada.seen_at < page.now:  # noqa: ASYNC110
-                    await anyio.sleep(0.01)
+            await until(lambda: ada.seen_at == page.now, "she is seen")
 
 
 async def test_there_are_no_more_desks_than_may_be(tmp_path: Path) -> None:
@@ -381,14 +379,10 @@ async def test_tokens_that_arrive_during_a_sign_out_are_forgotten_at_the_provide
         page.issuer.slow = anyio.Event()
         async with anyio.create_task_group() as asking:
             asking.start_soon(ada.access_token)
-            with anyio.fail_after(PATIENCE_SECONDS):
-                while page.renewals != ["r0"]:  # noqa: ASYNC110
-                    await anyio.sleep(0.01)
+            await until(lambda: page.renewals == ["r0"], "the provider is asked")
             await people.sign_out(ada)
             page.issuer.slow.set()
-        with anyio.fail_after(PATIENCE_SECONDS):
-            while page.issuer.forms[-1]["at"] != "/revoke":  # noqa: ASYNC110
-                await anyio.sleep(0.01)
+        await until(lambda: page.issuer.forms[-1]["at"] == "/revoke", "what it gave is revoked")
         assert page.issuer.forms[-1]["token"] == "r1"  # noqa: S105
 
 

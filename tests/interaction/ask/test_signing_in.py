@@ -27,6 +27,7 @@ from awhile.ask.web.people.app import PeoplesPage, create_peoples_app
 from awhile.ask.web.people.people import People
 from awhile.identity.issuer import Issuer
 from tests.interaction.issuing import Issuing, issuing
+from tests.interaction.server.peer import until
 
 pytestmark = pytest.mark.anyio
 
@@ -337,9 +338,7 @@ async def test_signing_out_ends_the_session_here_and_there(page: Served) -> None
     assert ada.cookies == {}
     ada.cookies = held
     assert (await ada.get("/api/session")).status_code == 401
-    with anyio.fail_after(10):
-        while page.issuer.forms[-1]["at"] != "/revoke":  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+    await until(lambda: page.issuer.forms[-1]["at"] == "/revoke", "what was given is revoked")
     assert page.issuer.forms[-1]["token"] == "refresh-of-ada"  # noqa: S105
 
 
@@ -481,8 +480,7 @@ async def test_a_session_ends_by_itself(tmp_path: Path) -> None:
         with anyio.fail_after(10):
             while (await ada.get("/api/session")).status_code != 401:  # noqa: ASYNC110
                 await anyio.sleep(0.05)
-            while issuer.forms[-1]["at"] != "/revoke":  # noqa: ASYNC110
-                await anyio.sleep(0.05)
+        await until(lambda: issuer.forms[-1]["at"] == "/revoke", "what was given is revoked")
 
 
 async def test_a_provider_that_is_away_is_said_to_be(tmp_path: Path) -> None:

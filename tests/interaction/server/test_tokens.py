@@ -30,7 +30,7 @@ from awhile.server.beside import add_route
 from awhile.server.http import http_app
 from awhile.server.principal import caller, name_of_caller
 from tests.interaction.issuing import Issuing, issuing
-from tests.interaction.server.peer import Peer, serving_app
+from tests.interaction.server.peer import Peer, serving_app, until
 
 pytestmark = pytest.mark.anyio
 
@@ -276,8 +276,7 @@ async def test_nobody_waits_for_keys_that_a_stranger_has_fetched(tmp_path: Path)
             async with anyio.create_task_group() as asking:
                 asking.start_soon(server.status, server.issuer.signed({"sub": "eve"}, stranger))
                 with anyio.fail_after(2):
-                    while "/keys" not in server.issuer.asked:  # noqa: ASYNC110
-                        await anyio.sleep(0.01)
+                    await until(lambda: "/keys" in server.issuer.asked, "the keys are fetched")
                     assert await server.status(token, "/mine") == 200
                 server.issuer.slow.set()
 
