@@ -4,7 +4,6 @@ terminal", 5."""
 from __future__ import annotations
 
 import secrets
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from checks.thrown_away import free_port
 from tests.e2e.conftest import runs_of
 from tests.e2e.walk import NEVER_ENDING, connection, run_sql, state, stop, told
 
@@ -29,12 +29,6 @@ say = partial(print, flush=True)
 anyio.run(partial(serve_page, sys.argv[1], sys.argv[2], port=int(sys.argv[3]), on_ready=say))
 """
 """The page backend alone, which `awhile app` is with the MCP server as its child."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Apart:
