@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import anyio
@@ -21,16 +22,19 @@ from awhile.errors import SettingsError
 
 if TYPE_CHECKING:
     from awhile.cli.settings import Effective
-    from awhile.client import Entry
+    from awhile.cli.words import Subject
+    from awhile.client import Entry, Handle
+
+
+def all_noted(effective: Effective) -> list[Entry]:
+    """What this user's programs noted down, newest first."""
+    with closing(Ledger(effective.settings.ledger)) as ledger:
+        return ledger.entries()
 
 
 def noted(effective: Effective, beginning: str) -> list[Entry]:
-    """What this user's programs noted down under ids that begin so, newest first."""
-    ledger = Ledger(effective.settings.ledger)
-    try:
-        return [one for one in ledger.entries() if beginning and one.task_id.startswith(beginning)]
-    finally:
-        ledger.close()
+    """Of those, the ones whose ids begin so; an empty beginning is that of none."""
+    return [one for one in all_noted(effective) if beginning and one.task_id.startswith(beginning)]
 
 
 def must_be_noted(effective: Effective, beginning: str) -> Entry:
@@ -72,21 +76,27 @@ def stop(effective: Effective, entry: Entry) -> int:
 
     Raises: as `come_back`.
     """
-    manner = Manner(of=WORK, stop=True)
 
     async def run() -> int:
         async with (
             Interrupts.listening() as interrupts,
             opened(_place(effective, entry), effective.settings) as server,
         ):
-            handle = await server.resume(entry.task_id)
-            attended = await attend(handle, interrupts, manner)
-            say(stop_words(attended, manner, handle.id) or "")
-            if attended.left or attended.outcome is CancelOutcome.NOT_STOPPED_YET:
-                return ends.NOT_STOPPED
-            return ends.RESULT
+            return await stop_and_tell(await server.resume(entry.task_id), interrupts, of=WORK)
 
     return anyio.run(run)
+
+
+async def stop_and_tell(handle: Handle, interrupts: Interrupts, *, of: Subject) -> int:
+    """Ask for a stop, wait, and say what came of it; the exit code."""
+    manner = Manner(of=of, stop=True)
+    attended = await attend(handle, interrupts, manner)
+    say(stop_words(attended, manner, handle.id) or "")
+    if attended.left or attended.outcome is CancelOutcome.NOT_STOPPED_YET:
+        return ends.NOT_STOPPED
+    if attended.outcome is CancelOutcome.FINISHED_ANYWAY:
+        say(f"Its result: awhile attach {handle.id}")
+    return ends.RESULT
 
 
 def _place(effective: Effective, entry: Entry) -> Place:
@@ -98,4 +108,4 @@ def _place(effective: Effective, entry: Entry) -> Place:
     return Place(url=entry.server, credentials=credentials_for(effective, entry.server))
 
 
-__all__ = ["come_back", "must_be_noted", "noted", "stop"]
+__all__ = ["all_noted", "come_back", "must_be_noted", "noted", "stop", "stop_and_tell"]

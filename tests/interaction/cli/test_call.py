@@ -162,6 +162,20 @@ def test_work_that_keeps_running_is_listed_come_back_to_and_stopped_by_its_id(
     assert here.run("attach", found[1]).returncode == ends.CANCELLED
 
 
+def test_a_stop_that_came_too_late_says_how_to_get_the_result(
+    url: str, here: InThisProcess
+) -> None:
+    """Ours: as for a run of *ask your database*."""
+    assert here.run("call", url, "count", "steps=1", "seconds=0").returncode == ends.RESULT
+    [work] = json.loads(here.run("tasks", "--json").stdout)
+    done = here.run("cancel", work["run_id"])
+    assert done.returncode == ends.RESULT
+    assert "It had already finished." in done.stderr
+    come_back = re.search(r"Its result: awhile (attach \w+)", done.stderr)
+    assert come_back
+    assert here.run(*come_back[1].split()).stdout == "counted to 1\n"
+
+
 def test_a_question_is_answered_here_and_a_call_without_a_task_can_be_stopped(
     url: str, older: str, place: Place
 ) -> None:

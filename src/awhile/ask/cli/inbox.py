@@ -13,21 +13,18 @@ from rich.text import Text
 
 from awhile.ask.cli.listing import RunFacts, as_table, is_live, merged, of_entry
 from awhile.ask.cli.reach import RUN_TOOLS, found, of_another_kind, reached
-from awhile.cli import ends
-from awhile.cli.attend import Manner, attend, stop_words
-from awhile.cli.coming_back import stop
+from awhile.cli.coming_back import all_noted, stop, stop_and_tell
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.screen import as_json, moves, out, say, visible
 from awhile.cli.settings import Effective
 from awhile.cli.words import QUERY
-from awhile.client import CancelOutcome, Ledger
 from awhile.errors import RemoteError, Unreachable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from awhile.ask.cli.reach import Reached
-    from awhile.client import Entry, Handle
+    from awhile.client import Handle
 
 WIDTH_WITHOUT_A_TERMINAL = 10_000
 """What reads it has no width, and gets every line whole."""
@@ -52,14 +49,7 @@ async def _stop(effective: Effective, run_id: str) -> int:
         Interrupts.listening() as interrupts,
         found(effective, run_id) as (_, handle),
     ):
-        manner = Manner(of=QUERY, stop=True)
-        attended = await attend(handle, interrupts, manner)
-        say(stop_words(attended, manner, handle.id) or "")
-        if attended.left or attended.outcome is CancelOutcome.NOT_STOPPED_YET:
-            return ends.NOT_STOPPED
-        if attended.outcome is CancelOutcome.FINISHED_ANYWAY:
-            say(f"Its result: awhile attach {handle.id}")
-        return ends.RESULT
+        return await stop_and_tell(handle, interrupts, of=QUERY)
 
 
 def show_runs(effective: Effective, limit: int, *, as_json_array: bool, once: bool) -> None:
@@ -72,7 +62,7 @@ def show_runs(effective: Effective, limit: int, *, as_json_array: bool, once: bo
 
 
 async def _show_runs(effective: Effective, limit: int, as_json_array: bool, once: bool) -> None:
-    noted = await anyio.to_thread.run_sync(_noted, effective)
+    noted = await anyio.to_thread.run_sync(all_noted, effective)
     async with AsyncExitStack() as stack:
         try:
             there = await stack.enter_async_context(reached(effective, start=False))
@@ -92,14 +82,6 @@ async def _show_runs(effective: Effective, limit: int, as_json_array: bool, once
             _print(list_.runs, as_json_array)
         else:
             await list_.show()
-
-
-def _noted(effective: Effective) -> list[Entry]:
-    ledger = Ledger(effective.settings.ledger)
-    try:
-        return ledger.entries()
-    finally:
-        ledger.close()
 
 
 def _print(runs: list[RunFacts], as_json_array: bool) -> None:
