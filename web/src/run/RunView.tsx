@@ -16,9 +16,9 @@ import { useLive } from '../live.ts'
 import { RunBody } from './RunBody.tsx'
 import { RunMenu } from './RunMenu.tsx'
 import { StatusLine } from './StatusLine.tsx'
+import { Title } from './Title.tsx'
 import './run.css'
 import type { RunDetail, SeenRun } from '../types.ts'
-import { titleOf } from '../words.ts'
 
 const InputCard = lazy(async () => ({ default: (await import('./InputCard.tsx')).InputCard }))
 
@@ -81,10 +81,7 @@ function Heading(props: { run: SeenRun; again: Asked | null }): ReactNode {
   }
   return (
     <div className="asked">
-      <h1 className={question === null && run.title === null ? 'sql-title' : undefined}>
-        {titleOf(run)}
-        {run.title !== null && question !== null && <span className="under-title">{question}</span>}
-      </h1>
+      <Title run={run} />
       <div className="acts">
         {question !== null && (
           <button type="button" className="quiet" onClick={() => setEditing(true)}>

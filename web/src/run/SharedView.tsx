@@ -14,6 +14,7 @@ import { askedAsOwn } from './again.ts'
 import './run.css'
 import { RunBody } from './RunBody.tsx'
 import { StatusLine } from './StatusLine.tsx'
+import { Title } from './Title.tsx'
 
 const LOOK_AGAIN_MS = 1000
 
@@ -60,10 +61,7 @@ function Heading(props: { run: SeenRun; shared: Shared; own: Asked | null }): Re
         {shared.expires_at !== null && ` The link works until ${dayAndTime(shared.expires_at)}.`}
       </p>
       <div className="asked">
-        <h1 className={run.question === null && run.title === null ? 'sql-title' : undefined}>
-          {titleOf(run)}
-          {run.title !== null && run.question !== null && <span className="under-title">{run.question}</span>}
-        </h1>
+        <Title run={run} />
         {own !== null && (
           <div className="acts">
             <button type="button" disabled={ask.sending} onClick={() => void ask.send(own)}>
