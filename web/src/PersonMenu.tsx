@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 
-import { signOut } from './api.ts'
+import { saidBy, signOut } from './api.ts'
 import { leave } from './live.ts'
 import { Menu } from './Menu.tsx'
 import { usePath, useSearch } from './path.ts'
@@ -20,7 +20,7 @@ export function PersonMenu(): ReactNode {
       leave('/signed-out')
       location.replace(go)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(saidBy(error))
     }
   }
   return (

@@ -16,6 +16,11 @@ export class ApiError extends Error {
   }
 }
 
+/** What went wrong, in a sentence. */
+export function saidBy(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 async function request<T>(path: string, init?: RequestInit): Promise<T> {
   let reply: Response
   try {

@@ -4,7 +4,7 @@
 import { useRef, useState } from 'react'
 
 import type { Asked, Started, StartOptions } from '../api.ts'
-import { ApiError, startRun, startScript } from '../api.ts'
+import { ApiError, saidBy, startRun, startScript } from '../api.ts'
 import { adopt } from '../live.ts'
 import type { Note } from '../path.ts'
 import { go, pathOf } from '../path.ts'
@@ -62,7 +62,7 @@ export function useAsk(): Ask {
       sessionStorage.removeItem(KEPT_AS)
       return true
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error))
+      setProblem(saidBy(error))
       return false
     } finally {
       inFlight.current = false

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 
+import { saidBy } from '../api.ts'
 import { isCut } from './copying.ts'
 
 /** More than this is not shown on the page; it can be copied. */
@@ -17,7 +18,7 @@ export function WholeCell(props: { cell: string; whole: () => Promise<string> })
       setAll(text)
       setSaid(text.length > MOST_SHOWN ? 'Only the beginning is shown; copying it copies all.' : null)
     } catch (error) {
-      setSaid(error instanceof Error ? error.message : String(error))
+      setSaid(saidBy(error))
     }
   }
   const text = all ?? props.cell

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'react'
 
-import { fetchCell, fetchRows } from '../api.ts'
+import { fetchCell, fetchRows, saidBy } from '../api.ts'
 import type { Cell, Column } from '../types.ts'
 import { whole } from '../words.ts'
 import { asMarkdown, asTabbed, isCut, MOST_CELLS } from './copying.ts'
@@ -77,7 +77,7 @@ export function useCopying(of: {
       await navigator.clipboard.writeText(written(await completed(range, loaded(range) ?? (await fetched(range)))))
       setSaid(copied(range))
     } catch (error) {
-      setSaid(`Not copied: ${error instanceof Error ? error.message : String(error)}`)
+      setSaid(`Not copied: ${saidBy(error)}`)
     }
   }
   return {

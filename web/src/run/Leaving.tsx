@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 
-import { labelRun } from '../api.ts'
+import { labelRun, saidBy } from '../api.ts'
 import { adopt } from '../live.ts'
 import type { SeenRun } from '../types.ts'
 import { duration } from '../words.ts'
@@ -15,7 +15,7 @@ export function Leaving(props: { run: SeenRun }): ReactNode {
     try {
       adopt((await labelRun(run.id, { stop_when_left: stops })).run)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(saidBy(error))
     }
   }
   return (

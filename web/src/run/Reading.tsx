@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 
-import { acceptAnswer } from '../api.ts'
+import { acceptAnswer, saidBy } from '../api.ts'
 import type { ModelUse, Result, SeenRun } from '../types.ts'
 import { duration, whole } from '../words.ts'
 
@@ -57,7 +57,7 @@ function Accept(props: { id: string; accepted: boolean }): ReactNode {
       setAccepted(!accepted)
       setSaid(accepted ? 'Forgotten.' : 'Kept: the same question gets this SQL again.')
     } catch (error) {
-      setSaid(error instanceof Error ? error.message : String(error))
+      setSaid(saidBy(error))
     }
   }
   return (

@@ -1,7 +1,7 @@
 import type { FormEvent, ReactNode } from 'react'
 import { lazy, Suspense, useState } from 'react'
 
-import { deleteRun, labelRun } from '../api.ts'
+import { deleteRun, labelRun, saidBy } from '../api.ts'
 import { useDatabase } from '../database.ts'
 import { Dialog } from '../Dialog.tsx'
 import { adopt, drop } from '../live.ts'
@@ -25,7 +25,7 @@ export function RunMenu(props: { run: SeenRun }): ReactNode {
       await act()
       setAsking(null)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(saidBy(error))
     }
   }
   const pin = (): Promise<void> =>
