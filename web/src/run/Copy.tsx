@@ -1,6 +1,16 @@
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 
+/** Copies a text; false where the browser does not allow it. */
+export async function isCopied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Copies a text, and says that it has. */
 export function Copy(props: { text: string; label?: string }): ReactNode {
   const [said, setSaid] = useState<string | null>(null)
@@ -10,12 +20,7 @@ export function Copy(props: { text: string; label?: string }): ReactNode {
     return () => clearTimeout(soon)
   }, [said])
   const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(props.text)
-      setSaid('Copied')
-    } catch {
-      setSaid('Not copied: the browser does not allow it')
-    }
+    setSaid((await isCopied(props.text)) ? 'Copied' : 'Not copied: the browser does not allow it')
   }
   return (
     <button type="button" className="quiet" onClick={() => void copy()}>

@@ -2,12 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 
-import { fetchShares, revokeShare, shareRun } from '../api.ts'
+import { fetchShares, revokeShare, saidBy, shareRun } from '../api.ts'
 import { dayAndTime } from '../clock.ts'
 import { addressOfShare } from '../path.ts'
 import type { SeenRun, Share } from '../types.ts'
 import { openedInWords } from '../words.ts'
-import { Copy } from './Copy.tsx'
+import { Copy, isCopied } from './Copy.tsx'
 
 const UNTIL: [string, number | null][] = [
   ['until I take it back', null],
@@ -32,7 +32,7 @@ export default function SharePanel(props: { run: SeenRun }): ReactNode {
     try {
       await act()
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(saidBy(error))
     } finally {
       setBusy(false)
     }
@@ -125,13 +125,4 @@ function Told(props: { share: Share; isNew: boolean }): ReactNode {
       </span>
     </span>
   )
-}
-
-async function isCopied(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    return false
-  }
 }
