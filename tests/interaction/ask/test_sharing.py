@@ -172,6 +172,9 @@ async def test_who_has_the_share_reads_the_run_with_its_rows_its_chart_and_its_f
         cell = await said(app.eve, "result_cell", run_id=share_id, row=7, column=1)
         assert cell["text"] == "n7"
         assert "kind" in await said(app.eve, "result_chart", run_id=share_id)
+        own = (await said(app.eve, "run_sql", sql=ROWS.replace("300", "299")))["run_id"]
+        changes = await said(app.eve, "result_changes", run_id=share_id, earlier_run_id=own)
+        assert (changes["new"], changes["gone"]) == (1, 0)
         csv = await app.file(f"{share_id}.csv?lines=lf")
         assert csv.text.splitlines()[:2] == [f"n,{MARKUP}", "0,n0"]
         assert (await app.file(f"{share_id}.parquet")).content[:4] == b"PAR1"

@@ -28,7 +28,7 @@ def add_changing(mcp: MCPServer[Any], *, tasks: Tasks, rows: Rows) -> None:
     async def result_changes(
         run_id: ReadableId,
         earlier_run_id: Annotated[
-            str, Field(description="Another of your runs, of the same question, to compare with.")
+            str, Field(description="Another such run, of the same question, to compare with.")
         ],
         ctx: Context[Any, Any],
     ) -> model.ChangesModel:

@@ -38,7 +38,8 @@ class SharedModel(BaseModel):
     """A run that somebody else shares: what it asked, how it stands, and what it came to."""
 
     share_id: str = Field(
-        description="In place of the run's id for result_rows, result_cell, result_chart and files."
+        description="In place of the run's id for result_rows, result_cell, result_chart, "
+        "result_changes and files."
     )
     shared_by: model.Sentence | None = Field(
         description="What its owner is called, where that is known."

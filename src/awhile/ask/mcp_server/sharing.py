@@ -131,7 +131,8 @@ def add_sharing(
         ] = False,
     ) -> shared.SharedModel:
         """A run that somebody shares with you: its question, its SQL, how it stands, and what it
-        came to. result_rows, result_cell and result_chart take the share id in place of a run's."""
+        came to. result_rows, result_cell, result_chart and result_changes take the share id in
+        place of a run's."""
         try:
             record, share = await rows.shared(
                 tasks, tasks.owner(ctx), share_id, did="saw", how="open_shared"
