@@ -188,7 +188,11 @@ async def test_a_file_that_llama_cpp_does_not_take_is_refused_with_its_words(
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(None, "No such file"), (b"PK\x03\x04", "is no GGUF file: it begins with"), (b"", "GGUF")],
+    [
+        (None, "No such file"),
+        (b"PK\x03\x04", "is no GGUF file: it begins with"),
+        (b"", "begins with b''"),
+    ],
 )
 def test_what_is_no_model_file_is_refused_at_the_start_with_what_to_do(
     content: bytes | None, says: str, tmp_path: Path
