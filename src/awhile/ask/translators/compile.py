@@ -86,16 +86,12 @@ class _Figures(Summing):
         if by is None or len(labels) != len(intent.figures) or intent.limit is None:
             raise Stuck("I do not know what it ranks by")
         outer = self.names_of(intent.dimensions[: len(intent.within)])
-        first = self.ordered_by(by, intent)
+        descending = intent.order is not None and intent.order.descending
+        first = self.ordered_by(by, descending=descending)
         rest = [self.ordered_by(name) for name in names if name not in outer]
         return self.placed(
             self.plain(intent), [*names, *labels], outer, [first, *rest], intent.skip, intent.limit
         )
-
-    def ordered_by(self, name: str, intent: Groups | None = None) -> exp.Ordered:
-        descending = bool(intent and intent.order and intent.order.descending)
-        column = exp.Column(this=self.name(name))
-        return exp.Ordered(this=column, desc=descending, nulls_first=False)
 
     def aggregate(
         self,
@@ -257,13 +253,7 @@ class _Figures(Summing):
         names = self.names_of(intent.dimensions)
         first = self.order_name(intent)
         if intent.order and first:
-            tree = tree.order_by(
-                exp.Ordered(
-                    this=exp.Column(this=self.name(first)),
-                    desc=intent.order.descending,
-                    nulls_first=False,
-                )
-            )
+            tree = tree.order_by(self.ordered_by(first, descending=intent.order.descending))
         places = list(range(1, len(names) + 1))
         if intent.order and isinstance(intent.order.by, ColumnRef):
             place = self.place_of(intent.order.by, intent.dimensions)

@@ -80,8 +80,8 @@ class Lists(Sources):
             if each not in called:
                 called[each] = unique([*called.values(), f"by_{each.column}"])[-1]
                 tree = tree.select(self.alias(self.ref(each), called[each]))
-        by = exp.Column(this=self.name(called[intent.order.by]))
-        order = [exp.Ordered(this=by, desc=intent.order.descending, nulls_first=False)]
+        by = called[intent.order.by]
+        order = [self.ordered_by(by, descending=intent.order.descending)]
         order += [
             exp.Ordered(this=exp.Column(this=self.name(called[each])), desc=False) for each in keys
         ]

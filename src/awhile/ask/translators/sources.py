@@ -156,6 +156,11 @@ class Sources:
             return tree
         return tree.limit(limit).offset(skip) if skip else tree.limit(limit)
 
+    def ordered_by(self, name: str, *, descending: bool = False) -> exp.Ordered:
+        """By a column of that name, what is not known last."""
+        column = exp.Column(this=self.name(name))
+        return exp.Ordered(this=column, desc=descending, nulls_first=False)
+
     def placed(
         self,
         rows: exp.Select,
