@@ -45,7 +45,6 @@ _FUNCTIONS: dict[str, Function] = {
     "count_distinct": "count_distinct",
 }
 """What a semantic file may say of a measure."""
-_QUANTITY = frozenset({"quantity", "unit"})
 _MONEY_FIRST = ("revenue", "turnover")
 _MONEY = frozenset({"amount", "total", "revenue", "turnover", "subtotal", "sale", "value"})
 _NOT_MONEY = frozenset(

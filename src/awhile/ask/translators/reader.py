@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read"]
 
-_HEADS = ("list", "what", "what thing", "which", "who", "when", "how many", "how much")
 _MOST_ROWS = 10_000
 _LONGEST_WINDOW = 1000
 
