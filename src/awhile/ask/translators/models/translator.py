@@ -47,9 +47,8 @@ SECONDS = 120.0
 MOST_TOKENS = 2000
 """Of an answer; models that think aloud before it need most of them."""
 
-
 LONGEST_LOCAL_CARD = 6000
-"""Characters of a card for a model on this machine, which may read a hundred of them a second."""
+"""Characters of a card for a model on this machine: half as many to read before it answers."""
 
 _NOT_TAKEN = 400
 _NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
