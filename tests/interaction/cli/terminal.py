@@ -49,6 +49,11 @@ class Place:
             "AWHILE_DATABASE": str(self.database),
         }
 
+    @property
+    def announced(self) -> list[Path]:
+        """The files by which servers say that they are there, each named by its process."""
+        return list((self.folder / "data" / "servers").glob("*.json"))
+
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end, in pipes."""
         return subprocess.run(

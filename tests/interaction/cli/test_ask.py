@@ -263,7 +263,7 @@ def test_without_a_server_one_is_started_and_what_was_asked_is_listed_all_the_sa
     assert "awhile serve" in listed.stderr
     done = place.run("ask", "how many products are there?", "--json")
     assert done.returncode == ends.RESULT, done.stderr
-    assert not list((place.folder / "data" / "servers").glob("*.json"))
+    assert not place.announced
     asked = json.loads(done.stdout)
     refused = place.run("ask", "please write me a poem")
     assert refused.returncode == ends.NOT_ANSWERED

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import duckdb
 import psutil
@@ -24,10 +23,6 @@ from tests.interaction.cli.terminal import AWHILE, Place, wait_until
 STOP_SECONDS = 20.0
 
 
-def announced(place: Place) -> list[Path]:
-    return list((place.folder / "data" / "servers").glob("*.json"))
-
-
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_prints_its_url_first_and_leaves_nothing_behind(
     place: Place, ending: signal.Signals
@@ -37,11 +32,11 @@ def test_a_server_prints_its_url_first_and_leaves_nothing_behind(
         assert server.stdout is not None
         assert server.stderr is not None
         assert server.stdout.readline().startswith("http://127.0.0.1:")
-        assert len(announced(place)) == 1
+        assert len(place.announced) == 1
         server.send_signal(ending)
         assert server.wait(STOP_SECONDS) == 0
         assert server.stderr.read() in ("", "Stopped.\n")
-        assert announced(place) == []
+        assert place.announced == []
 
 
 def test_a_server_ends_when_its_standard_input_closes_where_that_was_asked(place: Place) -> None:
@@ -74,7 +69,7 @@ async def test_a_server_that_is_let_go_on_purpose_ends_by_itself_once_nothing_ru
                 server.wait(1.0)
             await handle.cancel()
         assert server.wait(STOP_SECONDS) == 0
-        assert announced(place) == []
+        assert place.announced == []
 
 
 @pytest.mark.anyio
@@ -219,12 +214,12 @@ def test_the_app_starts_a_killed_server_again_at_the_same_address(place: Place) 
         assert app.stderr is not None
         app.stdout.readline()
         (server,) = servers_of(app)
-        before = announced(place)[0].read_text()
+        before = place.announced[0].read_text()
         server.kill()
         said = app.stderr.readline()
         assert said == "The MCP server was ended by SIGKILL; starting it again in 0.5 s.\n"
-        wait_until(lambda: len(announced(place)) == 2, "the server is back")
-        after = max(announced(place), key=lambda file: file.stat().st_mtime).read_text()
+        wait_until(lambda: len(place.announced) == 2, "the server is back")
+        after = max(place.announced, key=lambda file: file.stat().st_mtime).read_text()
         assert before.split('"')[3] == after.split('"')[3]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from awhile.cli import ends
 from tests.interaction.cli.conftest import HEAVY
-from tests.interaction.cli.terminal import Place, wait_until
+from tests.interaction.cli.terminal import Place, Terminal, wait_until
 
 
 def runs(place: Place) -> list[dict[str, str]]:
@@ -139,7 +139,7 @@ def test_ctrl_c_before_anything_was_asked_says_so(place: Place) -> None:
         terminal.press_ctrl_c()
         assert terminal.wait() == ends.CANCELLED
         assert "Not asked." in terminal.text
-    assert not list((place.folder / "data" / "servers").glob("*.json"))
+    assert not place.announced
 
 
 def test_what_is_left_running_goes_on_though_its_server_was_started_for_the_command(
@@ -160,9 +160,7 @@ def test_what_is_left_running_goes_on_though_its_server_was_started_for_the_comm
     assert f"Come back with: awhile attach {found[1]}" in said
     [run] = runs(place)
     assert (run["run_id"], run["status"], run["attempt"]) == (found[1], "working", 1)
-    [server] = announced(place)
-    os.kill(server, signal.SIGTERM)
-    wait_until(lambda: not announced(place), "its end in order")
+    end_the_server_that_was_left(place)
     assert (place.folder / "data" / "left-servers.log").read_text() == ""
 
 
@@ -174,18 +172,10 @@ def test_a_server_that_another_command_has_found_outlives_the_one_it_was_started
         first.wait_for("% (the engine's estimate)")
         with place.at_a_terminal("ask", "--sql", f"{HEAVY} -- second") as second:
             second.wait_for("% (the engine's estimate)")
-            first.press_ctrl_c()
-            first.wait_for(WHAT_NOW)
-            first.press("s")
-            assert first.wait() == ends.CANCELLED
-            second.press_ctrl_c()
-            second.wait_for(WHAT_NOW)
-            second.press("s")
-            assert second.wait() == ends.CANCELLED
+            stop_by_hand(first)
+            stop_by_hand(second)
             assert STOPPED.search(second.text)
-    [server] = announced(place)
-    os.kill(server, signal.SIGTERM)
-    wait_until(lambda: not announced(place), "its end in order")
+    end_the_server_that_was_left(place)
 
 
 @pytest.mark.parametrize(
@@ -207,19 +197,24 @@ def test_a_server_outlives_a_command_that_fails_or_is_left_while_another_has_a_r
             else:
                 first.press_ctrl_c()
                 assert first.wait() == ends.CANCELLED
-            second.press_ctrl_c()
-            second.wait_for(WHAT_NOW)
-            second.press("s")
-            assert second.wait() == ends.CANCELLED
+            stop_by_hand(second)
             assert STOPPED.search(second.text)
-    [server] = announced(place)
-    os.kill(server, signal.SIGTERM)
-    wait_until(lambda: not announced(place), "its end in order")
+    end_the_server_that_was_left(place)
 
 
-def announced(place: Place) -> list[int]:
-    """The processes of the servers that say they are there."""
-    return [int(one.stem) for one in (place.folder / "data" / "servers").glob("*.json")]
+def stop_by_hand(terminal: Terminal) -> None:
+    """Press Ctrl-C, choose to stop it, and see the command end."""
+    terminal.press_ctrl_c()
+    terminal.wait_for(WHAT_NOW)
+    terminal.press("s")
+    assert terminal.wait() == ends.CANCELLED
+
+
+def end_the_server_that_was_left(place: Place) -> None:
+    """The one that says it is there; it ends in order."""
+    [server] = place.announced
+    os.kill(int(server.stem), signal.SIGTERM)
+    wait_until(lambda: not place.announced, "its end in order")
 
 
 def test_a_run_whose_server_was_killed_goes_on_and_is_watched_on(place: Place) -> None:
@@ -235,10 +230,7 @@ def test_a_run_whose_server_was_killed_goes_on_and_is_watched_on(place: Place) -
             port = url.removesuffix("/mcp").rpartition(":")[2]
             with place.started("serve", f"--port={port}", "--lease-seconds=1"):
                 terminal.wait_for("Running again: 2nd attempt")
-                terminal.press_ctrl_c()
-                terminal.wait_for(WHAT_NOW)
-                terminal.press("s")
-                assert terminal.wait() == ends.CANCELLED
+                stop_by_hand(terminal)
                 assert "Stopped: " in terminal.text
 
 
@@ -307,10 +299,7 @@ def test_a_dumb_terminal_gets_plain_lines(served: Place) -> None:
     """Ours: nothing is written over there, and nothing goes through a pager."""
     with served.at_a_terminal("ask", "--sql", HEAVY, TERM="dumb") as terminal:
         terminal.wait_for("Running the query, ")
-        terminal.press_ctrl_c()
-        terminal.wait_for(WHAT_NOW)
-        terminal.press("s")
-        assert terminal.wait() == ends.CANCELLED
+        stop_by_hand(terminal)
         assert "━" not in terminal.text
         assert "\x1b" not in terminal.written
 
