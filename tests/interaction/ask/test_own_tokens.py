@@ -256,7 +256,7 @@ async def test_a_desk_is_cleared_once_its_person_has_been_gone_for_a_while(tmp_p
     async with kept(tmp_path) as page, desks(page, idle_seconds=0.2) as people:
         ada = await page.signed_in()
         seat = await people.seat_of(ada)
-        with seat.used(), anyio.move_on_after(0.6):
+        with seat.used(ada), anyio.move_on_after(0.6):
             await seat.gone.wait()
         assert not seat.gone.is_set()  # somebody was there
         with anyio.fail_after(PATIENCE_SECONDS):
@@ -326,16 +326,27 @@ async def test_who_signs_out_has_left_and_what_was_to_stop_then_stops(tmp_path: 
 async def test_whoever_only_watches_is_seen_to_be_here(tmp_path: Path) -> None:
     async with kept(tmp_path) as page, desks(page) as people:
         ada = await page.signed_in()
-        with (await people.seat_of(ada)).used():
+        with (await people.seat_of(ada)).used(ada):
             page.now += 3600
             await until(lambda: ada.seen_at == page.now, "she is seen")
+
+
+async def test_whoever_watches_in_one_browser_uses_no_other(tmp_path: Path) -> None:
+    """Ours: or the order in which they were used, by which the first one ends, would be lost."""
+    async with kept(tmp_path) as page, desks(page) as people:
+        watching, left = await page.signed_in(), await page.signed_in()
+        with (await people.seat_of(watching)).used(watching):
+            page.now += LIFE / 2
+            await until(lambda: watching.seen_at == page.now, "she is seen")
+            assert left.seen_at < page.now
+            assert page.sessions.of_person(ADA.key) == [watching, left]
 
 
 async def test_there_are_no_more_desks_than_may_be(tmp_path: Path) -> None:
     async with kept(tmp_path) as page, desks(page, most=1) as people:
         ada, eve = await page.signed_in(), await page.signed_in(EVE)
         seat = await people.seat_of(ada)
-        with seat.used(), pytest.raises(Refused, match="Too many people"):
+        with seat.used(ada), pytest.raises(Refused, match="Too many people"):
             await people.seat_of(eve)
         await people.seat_of(eve)
         assert seat.gone.is_set()
@@ -362,7 +373,7 @@ async def test_whoever_has_no_place_is_told_so_until_there_is_one(tmp_path: Path
     async with kept(tmp_path) as page, desks(page, most=1) as people:
         ada, eve = await page.signed_in(), await page.signed_in(EVE)
         assert people.has_room(eve)
-        with (await people.seat_of(ada)).used():
+        with (await people.seat_of(ada)).used(ada):
             assert people.has_room(ada)
             assert not people.has_room(eve)
         assert people.has_room(eve)

@@ -116,7 +116,7 @@ def _desks_of(people: People) -> ASGIApp:
         except Refused as why:
             refusal = no(scope, why.status, why.code, str(why))
             return await refusal(scope, receive, send)
-        with seat.used():
+        with seat.used(session):
             if scope["path"].endswith(EVENTS):
                 return await _until_signed_out(seat.app, session, scope, receive, send)
             return await seat.app(scope, receive, send)

@@ -87,29 +87,29 @@ class Seat:
         self.scope = anyio.CancelScope()
         self.ready = anyio.Event()
         self.gone = anyio.Event()
-        self._uses = 0
+        self._users: list[Session] = []
         self._used_at = anyio.current_time()
 
     @contextmanager
-    def used(self) -> Generator[None]:
-        """Somebody uses it for as long as the block."""
-        self._uses += 1
+    def used(self, session: Session) -> Generator[None]:
+        """Somebody who is signed in there uses it for as long as the block."""
+        self._users.append(session)
         try:
             yield
         finally:
-            self._uses -= 1
+            self._users.remove(session)
             self._used_at = anyio.current_time()
 
     @property
-    def in_use(self) -> bool:
-        """Whether somebody waits for an answer of it, or follows it."""
-        return self._uses > 0
+    def users(self) -> list[Session]:
+        """Where somebody waits for an answer of it, or follows it; once for each time."""
+        return self._users
 
     @property
     def idle_seconds(self) -> float:
         """How long nobody has used it, nor waits for anything to be done when they are gone."""
         waits = any(run.stop_when_left and run.live for run in self.desk.board.runs())
-        if self._uses or waits:
+        if self._users or waits:
             return 0.0
         return anyio.current_time() - self._used_at
 
@@ -148,9 +148,9 @@ class People:
                 for session in await self._sessions.sweep():
                     self._tasks.start_soon(_alone, self.sign_out, session)
                 for person, seat in list(self._seats.items()):
-                    if seat.in_use:  # a stream is one long request
-                        self._sessions.seen(person)
-                    nobodys = not seat.in_use and not self._sessions.of_person(person)
+                    for session in seat.users:  # a stream is one long request
+                        self._sessions.seen(session)
+                    nobodys = not seat.users and not self._sessions.of_person(person)
                     if nobodys or seat.idle_seconds > self._idle_seconds:
                         seat.scope.cancel()
 
@@ -172,7 +172,7 @@ class People:
             seat = Seat(self._make_desk(OwnToken(self._sessions, person)))
             self._seats[person] = seat
             self._tasks.start_soon(self._hold, person, seat)
-        with seat.used():  # or it would be cleared for somebody else before it has been used
+        with seat.used(session):  # or it would be cleared for somebody else before it has been used
             await seat.ready.wait()
         return seat
 

@@ -187,7 +187,7 @@ class Sessions:
         session = None if name is None else self._by_digest.get(_digest(name))
         if session is None or session.over or session.ends_at <= self.clock():
             return None
-        session.seen_at = self.clock()
+        self.seen(session)
         return session
 
     def of_person(self, key: tuple[str, str]) -> list[Session]:
@@ -195,10 +195,9 @@ class Sessions:
         theirs = [one for one in self._by_digest.values() if one.person.key == key]
         return sorted(theirs, key=lambda one: one.seen_at, reverse=True)
 
-    def seen(self, key: tuple[str, str]) -> None:
-        """Take that this person is here now."""
-        for session in self.of_person(key):
-            session.seen_at = self.clock()
+    def seen(self, session: Session) -> None:
+        """Take that it is used now."""
+        session.seen_at = self.clock()
 
     def all(self) -> list[Session]:
         """Every one that goes on."""
