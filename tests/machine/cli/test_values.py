@@ -45,6 +45,7 @@ def test_a_value_is_typed_by_how_it_looks_or_as_it_is_said_to_be(word: str, valu
         (["a:money=1"], "is no type; there are text, integer"),
         (["a:date=soon"], ":a 'soon' is no date"),
         (["a:=soon"], "is no JSON"),
+        (["a:=NaN"], "is no JSON"),
         (["a b=1"], "letters, digits"),
     ],
 )

@@ -7,13 +7,13 @@ a value as `run_sql` has it (``name:=null``), as ``key:=JSON`` does in `awhile c
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from awhile.ask.engines.errors import QueryRefused
 from awhile.ask.engines.parameters import NO_VALUE, TYPES, names_in, typed
+from awhile.cli.typed import exact_json
 from awhile.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _read(word: str, text: str, kind: str | None) -> Any:
             f"--value {word!r}: {kind!r} is no type; there are {', '.join(TYPES)}, and name:=JSON."
         )
     try:
-        return json.loads(text)
+        return exact_json(text)
     except ValueError as no:
         raise SettingsError(
             f"--value {word!r}: {text!r} is no JSON ({no}). Write name=value for a text."
