@@ -20,7 +20,7 @@ from awhile.cli.settings.read import CREDENTIALS
 from awhile.cli.typed import headers_typed
 from awhile.client.http import NOT_ALLOWED
 from awhile.errors import ProtocolFailed, RemoteError, SettingsError
-from awhile.identity.urls import on_this_machine
+from awhile.identity.urls import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -120,7 +120,11 @@ def _token(effective: Effective, shown: list[str]) -> str | None:
     settings = effective.settings
     if "server_token_from" in shown and (comes_by_flag(effective) or "server_token" not in shown):
         return _read(str(settings.server_token_from))
-    return settings.server_token if "server_token" in shown else None
+    if settings.server_token is None or "server_token" not in shown:
+        return None
+    return _bearer(
+        settings.server_token, f"server_token (from {effective.origins['server_token']})"
+    )
 
 
 def _read(source: str) -> str:
@@ -139,6 +143,10 @@ def _read(source: str) -> str:
                 f"{where} cannot be read ({why}), so there is no token to show. Correct "
                 "--token-from."
             ) from None
+    return _bearer(text, where)
+
+
+def _bearer(text: str, where: str) -> str:
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise SettingsError(
@@ -149,8 +157,7 @@ def _read(source: str) -> str:
 
 
 def _must_be_private(url: str, name: str, effective: Effective) -> None:
-    scheme, host, _ = _origin(url)
-    if scheme == "https" or on_this_machine(host):
+    if is_private(url):
         return
     raise SettingsError(
         f"{shown_url(url)!r} is reached without encryption, so everybody on the way could read "

@@ -172,6 +172,15 @@ def test_a_token_that_is_read_is_for_the_server_the_command_names(
         assert "a-secret" not in str(no.value)
 
 
+@pytest.mark.parametrize("token", ["two words", "a-sécret"])
+def test_a_token_that_cannot_be_one_is_refused_and_not_repeated(token: str) -> None:
+    """Ours: the server was said not to be reached."""
+    beside = {"AWHILE_SERVER_URL": "https://a.example/mcp", "AWHILE_SERVER_TOKEN": token}
+    with pytest.raises(SettingsError, match=r"AWHILE_SERVER_TOKEN.* holds no bearer token") as no:
+        credentials("https://a.example/mcp", beside)
+    assert token not in str(no.value)
+
+
 def test_a_token_for_no_server_is_not_taken(here: InThisProcess) -> None:
     done = here.run("ask", "how many?", "--token-from=env:TOKEN")
     assert (done.returncode, "none is named" in done.stderr) == (ends.USAGE, True)
