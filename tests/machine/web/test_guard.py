@@ -93,6 +93,13 @@ async def test_a_foreign_host_name_is_refused(host: str) -> None:
     assert reply.json()["error"]["code"] == "host"
 
 
+async def test_of_two_hosts_neither_is_believed() -> None:
+    """RFC 9112, 3.2."""
+    both = [("host", HERE), ("host", "evil.example"), *COOKIE.items()]
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(GUARDED)) as http:
+        assert (await http.get(f"http://{HERE}/api/runs", headers=both)).status_code == 403
+
+
 @pytest.mark.parametrize("host", ["localhost:8765", "[::1]:8765", "127.0.0.1:8765"])
 async def test_this_computer_goes_by_three_names(host: str) -> None:
     assert (await send(headers={**COOKIE, "host": host})).status_code == 200
@@ -108,6 +115,15 @@ async def test_a_foreign_origin_is_refused(origin: str) -> None:
 
 async def test_a_change_without_an_origin_is_refused() -> None:
     assert (await send("POST", headers=COOKIE)).status_code == 403
+
+
+async def test_what_a_stranger_goes_on_to_send_is_not_read() -> None:
+    """Ours: a body may be without end."""
+    origin = {"origin": f"http://{HERE}"}
+    for stranger in (origin, {**COOKIE, "origin": "http://evil.example"}):
+        reply = await send("POST", headers=stranger)
+        assert (reply.status_code in {401, 403}, reply.headers.get("connection")) == (True, "close")
+    assert "connection" not in (await send("POST", headers={**COOKIE, **origin})).headers
 
 
 async def test_another_sites_page_cannot_read_but_a_person_may_follow_a_link() -> None:

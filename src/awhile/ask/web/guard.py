@@ -10,6 +10,7 @@ the token from the start URL.
 from __future__ import annotations
 
 import secrets
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -53,8 +54,36 @@ _SIGN_IN = (
 )
 
 
-class Guard:
-    """ASGI middleware around the whole page backend.
+class Gate(ABC):
+    """ASGI middleware around a whole page backend: what is not let through is answered here.
+
+    Args:
+        app: what is guarded.
+        more: headers of every answer, beside those that every page's have.
+    """
+
+    def __init__(self, app: ASGIApp, more: Mapping[str, str] | None = None) -> None:
+        self._app = app
+        self._headers = {**_HEADERS, **(more or {})}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            raise RuntimeError(f"The page has no {scope['type']!r} routes.")
+        answer = self.answer_to(scope)
+        headers = self._headers
+        if answer is not None and scope["method"] not in {"GET", "HEAD"}:
+            headers = {**headers, "connection": "close"}  # or its body, without end, is read on
+        return await (answer or self._app)(scope, receive, _with_headers(send, headers))
+
+    @abstractmethod
+    def answer_to(self, scope: Scope) -> Response | None:
+        """What is answered in the page's place; None lets the request through."""
+
+
+class Guard(Gate):
+    """Around the page of one person.
 
     Args:
         app: what is guarded.
@@ -62,22 +91,22 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
+        super().__init__(app)
         self._token = token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            return await self._app(scope, receive, send)
-        if scope["type"] != "http":
-            raise RuntimeError(f"The page has no {scope['type']!r} routes.")
-
-        answer = self._refusal(scope) or self._sign_in(scope) or self._app
-        return await answer(scope, receive, with_headers(send))
+    def answer_to(self, scope: Scope) -> Response | None:
+        """A refusal, or the way in by the start URL."""
+        return self._refusal(scope) or self._sign_in(scope)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        host = Headers(scope=scope).get("host", "")
+        host = host_in(scope)
         if _hostname(host) not in LOOPBACK_NAMES:
-            return no(scope, 403, "host", f"This page answers only on this computer, not {host!r}.")
+            return no(
+                scope,
+                403,
+                "host",
+                f"This page answers only on this computer, not at {host!r}. Open it at 127.0.0.1.",
+            )
         return foreign(scope, own=f"{scope['scheme']}://{host}")
 
     def _sign_in(self, scope: Scope) -> Response | None:
@@ -96,6 +125,11 @@ class Guard:
 
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self._token.encode())
+
+
+def host_in(scope: Scope) -> str:
+    """The ``Host`` of a request; of two, neither is believed (RFC 9112, 3.2)."""
+    return ", ".join(Headers(scope=scope).getlist("host"))
 
 
 def cookie_name(host: str) -> str:
@@ -132,14 +166,14 @@ def foreign(scope: Scope, *, own: str) -> Response | None:
     return None
 
 
-def with_headers(send: Send, more: Mapping[str, str] | None = None) -> Send:
+def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:
     """Sends what keeps a browser from running or framing what it should not, with every answer."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in {**_HEADERS, **(more or {})}.items():
-                headers[name] = value
+            answered = MutableHeaders(scope=message)
+            for name, value in headers.items():
+                answered[name] = value
         await send(message)
 
     return sent
@@ -164,10 +198,11 @@ def no(scope: Scope, status: int, code: str, message: str) -> Response:
 __all__ = [
     "CONTENT_SECURITY_POLICY",
     "LOOPBACK_NAMES",
+    "Gate",
     "Guard",
     "cookie_in",
     "cookie_name",
     "foreign",
+    "host_in",
     "no",
-    "with_headers",
 ]

@@ -19,13 +19,13 @@ from urllib.parse import quote
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse
 
-from awhile.ask.web.guard import cookie_in, cookie_name, foreign, no, with_headers
+from awhile.ask.web.guard import Gate, cookie_in, cookie_name, foreign, host_in, no
 from awhile.errors import SettingsError
 from awhile.identity.urls import checked_url, origin_of
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Scope
 
     from awhile.ask.web.people.sessions import Sessions
 
@@ -65,31 +65,23 @@ class Address:
         self.pending = f"{self.cookie}-sign-in"
 
 
-class Entrance:
-    """ASGI middleware around the page of several people.
+class Entrance(Gate):
+    """Around the page of several people.
 
     Puts the `Session` under ``"session"`` into the scope's state; None where anybody may be.
     """
 
     def __init__(self, app: ASGIApp, address: Address, sessions: Sessions) -> None:
-        self._app = app
+        super().__init__(app, {"strict-transport-security": HSTS} if address.secure else None)
         self._address = address
         self._sessions = sessions
-        self._more = {"strict-transport-security": HSTS} if address.secure else {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            return await self._app(scope, receive, send)
-        if scope["type"] != "http":
-            raise RuntimeError(f"The page has no {scope['type']!r} routes.")
-        refusal = self._refusal(scope) or self._unknown(scope)
-        more = self._more
-        if refusal is not None and scope["method"] not in {"GET", "HEAD"}:
-            more = {**more, "connection": "close"}  # or its body, without end, would be read on
-        return await (refusal or self._app)(scope, receive, with_headers(send, more))
+    def answer_to(self, scope: Scope) -> Response | None:
+        """A refusal, or the way to the sign-in."""
+        return self._refusal(scope) or self._unknown(scope)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        host = ", ".join(Headers(scope=scope).getlist("host"))  # of two, neither is believed
+        host = host_in(scope)
         if host.lower() != self._address.host:
             return no(
                 scope,
