@@ -25,9 +25,9 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from awhile import Run, Tasks
+from awhile.listening import listening_on, url_of
 from awhile.server import collector, event_loop
 from awhile.server.http import http_app
-from awhile.server.listening import listening_on, url_of
 
 STORE, SLOTS, LOG = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
 

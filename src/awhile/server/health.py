@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from awhile.server.listening import listening_on, url_of
+from awhile.listening import listening_on, url_of
 
 if TYPE_CHECKING:
     import socket

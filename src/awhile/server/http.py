@@ -13,9 +13,9 @@ from sse_starlette.sse import AppStatus
 
 from awhile.errors import SettingsError
 from awhile.identity.urls import on_this_machine
+from awhile.listening import listening_on, url_of
 from awhile.server import collector, event_loop
 from awhile.server.health import health_routes
-from awhile.server.listening import listening_on, url_of
 from awhile.server.signals import Told
 from awhile.server.stream import KEEPALIVE_SECONDS, KeptAlive, check_keepalive
 from awhile.server.tasks import Tasks

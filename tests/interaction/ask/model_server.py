@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from awhile.server.listening import listening_on, url_of
+from awhile.listening import listening_on, url_of
 
 KEY = "sk-not-to-be-shown-to-anybody"
 

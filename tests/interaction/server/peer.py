@@ -20,8 +20,8 @@ import uvicorn
 from mcp.server.mcpserver import MCPServer
 from starlette.types import ASGIApp
 
+from awhile.listening import listening_on
 from awhile.server.http import http_app
-from awhile.server.listening import listening_on
 
 REVISION = "2026-07-28"
 VENDOR = "io.modelcontextprotocol"

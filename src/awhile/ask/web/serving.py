@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from awhile.errors import SettingsError
+from awhile.listening import listening_on
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from starlette.types import ASGIApp
@@ -47,25 +47,9 @@ async def serve(
         ws="none",  # the page has none; each try, by anybody, would be a traceback in the log
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    with _listening(host, port) as taken:
-        shown = url.replace("{port}", str(taken.getsockname()[1]))
-        await _Announcing(config, shown, on_ready).serve(sockets=[taken])
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    # Named TCP, because asyncio sets TCP_NODELAY only where it sees that: answers came 45 ms late.
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        taken.bind((host, port))
-    except OSError as error:
-        taken.close()
-        raise SettingsError(
-            f"{host}:{port} cannot be listened on: {error.strerror}. Choose another port, or stop "
-            "what uses this one."
-        ) from error
-    return taken
+    with listening_on(host, port) as listening:
+        shown = url.replace("{port}", str(listening.getsockname()[1]))
+        await _Announcing(config, shown, on_ready).serve(sockets=[listening])
 
 
 class _Announcing(uvicorn.Server):
