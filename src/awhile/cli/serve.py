@@ -53,10 +53,12 @@ class Serving:
     Attributes:
         stdio: on standard input and output, instead of HTTP.
         parent: by HTTP, where a parent holds its standard input: whether that lets go on purpose.
+        or_free: by HTTP, whether a free port will do where the one of the settings is taken.
     """
 
     stdio: bool
     parent: LetGo | None
+    or_free: bool
 
 
 class ServeApp(Protocol):
@@ -125,6 +127,7 @@ def serve(
     audit_file: Annotated[str | None, option("audit_file")] = None,
     webhook_url: Annotated[str | None, option("webhook_url")] = None,
     until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
+    or_free_port: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Serve a module's MCP server, or a database (the sample, without --database).
 
@@ -148,7 +151,7 @@ def serve(
     parent = LetGo() if until_stdin_closes and target is None else None
     if until_stdin_closes:  # the app then ends because a person leaves: nothing is waited for
         end_with_stdin(0 if target is None else effective.settings.drain_seconds, parent)
-    how = Serving(stdio=stdio, parent=parent)
+    how = Serving(stdio=stdio, parent=parent, or_free=or_free_port)
     try:
         if target is None:
             _the_app()(effective, how)
@@ -209,6 +212,7 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
             server,
             host=settings.host,
             port=settings.port,
+            or_free=how.or_free,
             authentication=authentication,
             on_ready=ready,
         )

@@ -106,6 +106,7 @@ async def serve_http(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    or_free: bool = False,
     keepalive_seconds: float = KEEPALIVE_SECONDS,
     drains: bool = True,
     authentication: Authentication | None = None,
@@ -123,6 +124,7 @@ async def serve_http(
         host: the address to listen on. Callers are anonymous without authentication, so it has to
             be a loopback address unless the server verifies tokens.
         port: the port; 0 takes a free one.
+        or_free: whether a free one will do where that is taken.
         keepalive_seconds: how long a stream may be quiet before a comment is sent; less than the
             idle limit of any proxy in between.
         drains: whether SIGTERM lets what runs end first, for ``drain_seconds`` (`Tasks.drain`).
@@ -141,7 +143,7 @@ async def serve_http(
         authentication.around(app)
     tasks = Tasks.of(server)
     app.router.routes.extend(health_routes(_always if tasks is None else tasks.ready))
-    with listening_on(host, port) as listening:
+    with listening_on(host, port, or_free=or_free) as listening:
         config = uvicorn.Config(
             app, log_level="warning", log_config=None, timeout_graceful_shutdown=GRACEFUL_SECONDS
         )

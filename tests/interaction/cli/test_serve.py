@@ -207,6 +207,17 @@ def test_the_app_prints_the_pages_address_and_ends_both_processes(
         assert answers(url) == 0
 
 
+def test_apps_that_are_started_at_the_same_moment_have_a_port_each(place: Place) -> None:
+    """Ours: both had found the usual ones free, and the second one's server could not start."""
+    with place.started("app") as one, place.started("app") as other:
+        urls: set[str] = set()
+        for app in (one, other):
+            assert app.stdout is not None
+            urls.add(app.stdout.readline().strip())
+        assert [answers(url) for url in urls] == [401, 401]
+        assert len(place.announced) == 2
+
+
 def test_the_app_starts_a_killed_server_again_at_the_same_address(place: Place) -> None:
     """Ours: and says so in one line."""
     with place.started(*APP) as app:

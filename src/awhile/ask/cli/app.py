@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import webbrowser
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import anyio
 import typer
@@ -73,11 +73,10 @@ async def _app(effective: Effective) -> None:
 
     settings = effective.settings
     token = DataFolder(settings.data_folder).page_token()
-    port = _port(effective, "port")
-    page_port = _port(effective, "page_port")
-    server = ServerChild(effective, port=port)
+    server = ServerChild(effective, port=settings.port, or_free=not effective.given("port"))
 
     def ready(url: str) -> None:
+        _say_if_elsewhere(settings.page_port, url)
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
         if sys.stdout.isatty():
@@ -86,25 +85,21 @@ async def _app(effective: Effective) -> None:
             webbrowser.open(url)
 
     async with server.running(), anyio.create_task_group() as watching:
+        _say_if_elsewhere(settings.port, server.url)
         watching.start_soon(server.keep_running)
-        await serve_page(server.url, token, port=page_port, on_ready=ready)
+        await serve_page(
+            server.url,
+            token,
+            port=settings.page_port,
+            or_free=not effective.given("page_port"),
+            on_ready=ready,
+        )
         watching.cancel_scope.cancel()
 
 
-def _port(effective: Effective, name: str) -> int:
-    """The port to use: a free one if the usual one is taken and nobody insists on it."""
-    settings = effective.settings
-    port = settings.port if name == "port" else settings.page_port
-    if effective.given(name) or port == 0:
-        return port
-    with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host, port))
-        except OSError:
-            say(f"Port {port} is taken; using a free one.", aside=True)
-            return 0
-    return port
+def _say_if_elsewhere(port: int, url: str) -> None:
+    if port not in (0, urlsplit(url).port):
+        say(f"Port {port} is taken; using {urlsplit(url).port}.", aside=True)
 
 
 def _has_display() -> bool:

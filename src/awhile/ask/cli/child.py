@@ -60,8 +60,15 @@ class ServerChild:
     standard input closes, so also when its parent is killed; but not once it was let go.
     """
 
-    def __init__(self, effective: Effective, *, port: int) -> None:
-        """Settings given as flags are handed on; it reads variables and the file itself."""
+    def __init__(self, effective: Effective, *, port: int, or_free: bool = False) -> None:
+        """Settings given as flags are handed on; it reads variables and the file itself.
+
+        Args:
+            effective: all settings.
+            port: where it listens; 0 takes a free one.
+            or_free: whether a free one will do where that is taken. Once it has been started it
+                stays where it is.
+        """
         database = effective.settings.database
         # As a variable: whoever lists processes reads their flags, and a URL may hold a password.
         urls = [each for each in database or () if "://" in each]
@@ -76,6 +83,7 @@ class ServerChild:
         if not urls:  # of files there may be more than a variable holds
             self._flags += [f"{ENTRIES['database'].flag}={each}" for each in database or ()]
         self._port = port
+        self._or_free = or_free
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
 
@@ -142,6 +150,8 @@ class ServerChild:
 
     async def _start(self) -> None:
         command = [sys.executable, "-m", "awhile.cli.main", "serve", "--until-stdin-closes"]
+        if self._or_free and not self.url:
+            command.append("--or-free-port")
         # Not a process of the event loop, which kills those that still run when it is closed.
         self._process = subprocess.Popen(  # noqa: ASYNC220 - it does not wait for it
             [*command, f"--port={self._port}", *self._flags],

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from awhile.ask.engines.contract import Capabilities, Engine
     from awhile.cli.serve import Serving
-    from awhile.cli.signals import LetGo
     from awhile.server.authenticating import Authentication
 
 MEGABYTE = 1024 * 1024
@@ -64,11 +63,12 @@ def serve_database(effective: Effective, how: Serving) -> None:
             "slots is 0, so no question would ever be answered: the database app has no workers "
             "beside it. Use at least 1."
         )
-    serve_http_so = partial(_serve_http, parent=how.parent)
+    serve_http_so = partial(_serve_http, how=how)
     event_loop.run(partial(_serve_stdio if how.stdio else serve_http_so, settings))
 
 
-async def _serve_http(settings: Settings, *, parent: LetGo | None) -> None:
+async def _serve_http(settings: Settings, *, how: Serving) -> None:
+    parent = how.parent
     # The page of one person, and who asks here, are the only callers, and show no token.
     authentication = authentication_of(settings) if parent is None else None
     # Before the sample is made.
@@ -100,6 +100,7 @@ async def _serve_http(settings: Settings, *, parent: LetGo | None) -> None:
                 mcp,
                 host=settings.host,
                 port=settings.port,
+                or_free=how.or_free,
                 drains=drains,
                 authentication=authentication,
                 on_ready=ready,

@@ -54,6 +54,7 @@ async def serve_page(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    or_free: bool = False,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the page until cancelled, or until SIGINT or SIGTERM.
@@ -63,6 +64,7 @@ async def serve_page(
         token: the secret of the start URL.
         host: a loopback address.
         port: the port; 0 takes a free one.
+        or_free: whether a free one will do where that is taken.
         on_ready: called with the start URL, token and all, once the page can be opened.
 
     Raises:
@@ -81,6 +83,7 @@ async def serve_page(
         port=port,
         url=f"http://{shown}:{{port}}/?token={token}",
         on_ready=on_ready,
+        or_free=or_free,
     )
 
 

@@ -25,6 +25,7 @@ async def serve(
     port: int,
     url: str,
     on_ready: Callable[[str], None] | None,
+    or_free: bool = False,
 ) -> None:
     """Serve until cancelled, or until SIGINT or SIGTERM.
 
@@ -34,6 +35,7 @@ async def serve(
         port: the port; 0 takes a free one.
         url: where the page is opened, with ``{port}`` for the port.
         on_ready: called with that, once it can be.
+        or_free: whether a free port will do where that one is taken.
 
     Raises:
         SettingsError: the port is taken.
@@ -47,7 +49,7 @@ async def serve(
         ws="none",  # the page has none; each try, by anybody, would be a traceback in the log
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    with listening_on(host, port) as listening:
+    with listening_on(host, port, or_free=or_free) as listening:
         shown = url.replace("{port}", str(listening.getsockname()[1]))
         await _Announcing(config, shown, on_ready).serve(sockets=[listening])
 
