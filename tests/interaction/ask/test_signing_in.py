@@ -123,8 +123,7 @@ class Served:
         return Browser(self._http, self.issuer)
 
 
-@asynccontextmanager
-async def page_of(issuer: Issuing, folder: Path, **changed: Any) -> AsyncGenerator[Served]:
+def app_of(issuer: Issuing, folder: Path, **changed: Any) -> Starlette:
     setup: dict[str, Any] = {
         "mcp_url": SERVER,
         "page_url": PAGE,
@@ -138,7 +137,12 @@ async def page_of(issuer: Issuing, folder: Path, **changed: Any) -> AsyncGenerat
         "session_seconds": 3600,
         **changed,
     }
-    served = create_peoples_app(PeoplesPage(**setup))
+    return create_peoples_app(PeoplesPage(**setup))
+
+
+@asynccontextmanager
+async def page_of(issuer: Issuing, folder: Path, **changed: Any) -> AsyncGenerator[Served]:
+    served = app_of(issuer, folder, **changed)
     async with served.router.lifespan_context(served):
         yield Served(served, issuer)
 
@@ -470,6 +474,7 @@ async def test_whoever_is_one_too_many_is_told_so_by_a_code(
         await ada.sign_in()
         refused = await ada.get("/api/runs")
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "full")
+        assert int(refused.headers["retry-after"]) > 0
         assert (await ada.get("/api/session")).json()["full"] is True
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import logging
+import re
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,8 +17,8 @@ from awhile.ask.web.built import page_routes
 from awhile.ask.web.desk import Desk
 from awhile.ask.web.exchange import Refused
 from awhile.ask.web.guard import no
-from awhile.ask.web.people.entrance import Address, Entrance
-from awhile.ask.web.people.people import People
+from awhile.ask.web.people.entrance import SIGNED_OUT_WORDS, Address, Entrance
+from awhile.ask.web.people.people import FILE, RETRY_AFTER_SECONDS, STREAM, Lasting, People
 from awhile.ask.web.people.provider import Provider
 from awhile.ask.web.people.sealing import Seal
 from awhile.ask.web.people.sessions import Sessions
@@ -33,7 +35,11 @@ if TYPE_CHECKING:
     from awhile.ask.web.people.sessions import Session
     from awhile.identity.issuer import Issuer
 
+log = logging.getLogger(__name__)
+
 EVENTS = "/events"
+
+_FILE = re.compile(r"/runs/[^/]+/file\.[^/]+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,23 +117,37 @@ def _desks_of(people: People) -> ASGIApp:
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         session: Session = scope["state"]["session"]
-        try:
-            seat = await people.seat_of(session)
-        except Refused as why:
-            refusal = no(scope, why.status, why.code, str(why))
-            return await refusal(scope, receive, send)
-        with seat.used(session):
-            if scope["path"].endswith(EVENTS):
-                return await _until_signed_out(seat.app, session, scope, receive, send)
+        lasting = _lasting(scope["path"])
+        with ExitStack() as use:
+            try:
+                seat = await people.seat_of(session)
+                use.enter_context(seat.used(session, lasting))
+            except Refused as why:
+                refusal = no(scope, why.status, why.code, str(why))
+                refusal.headers["retry-after"] = str(RETRY_AFTER_SECONDS)
+                return await refusal(scope, receive, send)
+            if lasting is not None:
+                return await _until_signed_out(seat.app, session, lasting, scope, receive, send)
             return await seat.app(scope, receive, send)
 
     return answer
 
 
+def _lasting(path: str) -> Lasting | None:
+    if path.endswith(EVENTS):
+        return STREAM
+    return FILE if _FILE.search(path) else None
+
+
 async def _until_signed_out(
-    app: ASGIApp, session: Session, scope: Scope, receive: Receive, send: Send
+    app: ASGIApp,
+    session: Session,
+    lasting: Lasting,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
 ) -> None:
-    """A stream that ends with the session it was opened in."""
+    """An answer that ends with the session it was asked for in."""
     begun = False
 
     async def passed(message: Message) -> None:
@@ -144,8 +164,15 @@ async def _until_signed_out(
         tasks.start_soon(end)
         await app(scope, receive, passed)
         tasks.cancel_scope.cancel()
-    if session.over and begun:
+        return
+    if not begun:
+        await no(scope, 401, "signed_out", SIGNED_OUT_WORDS)(scope, receive, send)
+    elif lasting.whole:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+    else:
+        # Without its end uvicorn cuts the connection, so that no part is taken for the whole; it
+        # logs that as an error.
+        log.warning("A file was broken off: its session has ended.")
 
 
 async def serve_peoples_page(

@@ -111,4 +111,12 @@ def place_in(to: str) -> str | None:
     return to if _PLACES.fullmatch(to) else None
 
 
-__all__ = ["SIGNED_IN", "SIGNED_OUT", "SIGN_IN", "Address", "Entrance", "place_in"]
+__all__ = [
+    "SIGNED_IN",
+    "SIGNED_OUT",
+    "SIGNED_OUT_WORDS",
+    "SIGN_IN",
+    "Address",
+    "Entrance",
+    "place_in",
+]

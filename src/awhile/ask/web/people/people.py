@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,6 +41,46 @@ STOP_SECONDS = 3.0
 
 LOOK_SECONDS = 1.0
 """How often it is looked who has left, and which sessions have ended."""
+
+
+MOST_STREAMS = 100
+"""How many event streams one person may have open: one in each browser where they are signed in
+(`MOST_SESSIONS`), and another while it is made anew."""
+
+MOST_FILES = 10
+"""How many files one person may have on their way: a browser opens six connections at most, and
+each workbook is made as a whole."""
+
+RETRY_AFTER_SECONDS = 5
+"""When whoever is refused because of such a bound may try again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lasting:
+    """A kind of answer that lasts.
+
+    Attributes:
+        most: how many of them one person may have at once.
+        too_many: what whoever wants another is told.
+        whole: whether it is whole wherever it ends.
+    """
+
+    most: int
+    too_many: str
+    whole: bool
+
+
+STREAM = Lasting(
+    most=MOST_STREAMS,
+    too_many="You have the page open too often. Close it in other browsers, then try again.",
+    whole=True,
+)
+FILE = Lasting(
+    most=MOST_FILES,
+    too_many=f"{MOST_FILES} files are on their way to you. Wait for one or leave it, then try "
+    "again.",
+    whole=False,
+)
 
 
 class NoToken(httpx2.ConnectError):
@@ -87,29 +128,39 @@ class Seat:
         self.scope = anyio.CancelScope()
         self.ready = anyio.Event()
         self.gone = anyio.Event()
-        self._users: list[Session] = []
+        self._uses: list[tuple[Session, Lasting | None]] = []
         self._used_at = anyio.current_time()
 
     @contextmanager
-    def used(self, session: Session) -> Generator[None]:
-        """Somebody who is signed in there uses it for as long as the block."""
-        self._users.append(session)
+    def used(self, session: Session, lasting: Lasting | None = None) -> Generator[None]:
+        """Somebody who is signed in there uses it for as long as the block.
+
+        Raises:
+            Refused: they have as many answers of that kind as they may.
+        """
+        if lasting is not None and self._have(lasting) >= lasting.most:
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "too_many", lasting.too_many)
+        use = (session, lasting)
+        self._uses.append(use)
         try:
             yield
         finally:
-            self._users.remove(session)
+            self._uses.remove(use)
             self._used_at = anyio.current_time()
+
+    def _have(self, lasting: Lasting) -> int:
+        return sum(kind == lasting for _, kind in self._uses)
 
     @property
     def users(self) -> list[Session]:
         """Where somebody waits for an answer of it, or follows it; once for each time."""
-        return self._users
+        return [session for session, _ in self._uses]
 
     @property
     def idle_seconds(self) -> float:
         """How long nobody has used it, nor waits for anything to be done when they are gone."""
         waits = any(run.stop_when_left and run.live for run in self.desk.board.runs())
-        if self._users or waits:
+        if self._uses or waits:
             return 0.0
         return anyio.current_time() - self._used_at
 
@@ -235,4 +286,16 @@ async def _alone(act: Callable[[T], Awaitable[None]], of: T) -> None:
         log.exception("A session was not ended in order.")
 
 
-__all__ = ["IDLE_SECONDS", "MOST_PEOPLE", "OwnToken", "People", "Seat"]
+__all__ = [
+    "FILE",
+    "IDLE_SECONDS",
+    "MOST_FILES",
+    "MOST_PEOPLE",
+    "MOST_STREAMS",
+    "RETRY_AFTER_SECONDS",
+    "STREAM",
+    "Lasting",
+    "OwnToken",
+    "People",
+    "Seat",
+]
