@@ -14,9 +14,8 @@ import httpx2
 
 from awhile.ask.mcp_server.model import NOTICE
 from awhile.cli.screen import say, visible
-from awhile.client.http import trusted
+from awhile.client.http import way_to
 from awhile.errors import RemoteError, SettingsError, Unreachable
-from awhile.identity.urls import through_proxies
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -92,12 +91,7 @@ async def _answer(there: Reached, run_id: str, kind: Kind) -> AsyncGenerator[htt
     url = urljoin(there.url, f"results/{run_id}.{kind}")
     try:
         async with (
-            httpx2.AsyncClient(
-                timeout=timeout,
-                headers=dict(there.headers),
-                verify=trusted(),
-                trust_env=through_proxies(url),
-            ) as http,
+            httpx2.AsyncClient(timeout=timeout, headers=dict(there.headers), **way_to(url)) as http,
             http.stream("GET", url, params={"lines": "lf"} if kind == "csv" else {}) as answer,
         ):
             yield answer

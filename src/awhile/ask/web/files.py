@@ -10,8 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from awhile.ask.web.exchange import while_connected
-from awhile.client.http import trusted
-from awhile.identity.urls import through_proxies
+from awhile.client.http import way_to
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -45,8 +44,7 @@ class Files:
             timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
             headers={"accept-encoding": "identity"},
             auth=auth,
-            verify=trusted(),
-            trust_env=through_proxies(mcp_url),
+            **way_to(mcp_url),
         )
 
     async def __aenter__(self) -> Files:

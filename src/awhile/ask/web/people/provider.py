@@ -24,10 +24,10 @@ from authlib.oidc.core import CodeIDToken
 from joserfc.errors import JoseError
 
 from awhile.ask.web.people.sealing import signature
-from awhile.client.http import trusted
+from awhile.client.http import way_to
 from awhile.errors import AwhileError, Unreachable
 from awhile.identity.issuer import Issuer, TokenRefused
-from awhile.identity.urls import is_private, through_proxies
+from awhile.identity.urls import is_private
 from awhile.visible import visible
 
 if TYPE_CHECKING:
@@ -295,8 +295,7 @@ class Provider:
             redirect_uri=f"{self._page_url}/signed-in",
             code_challenge_method="S256",
             timeout=ANSWER_SECONDS,
-            verify=trusted(),  # found out once: 15 ms each time, for anybody who goes to sign in
-            trust_env=through_proxies(endpoint),
+            **way_to(endpoint),
         )
 
     def _check_sender(self, metadata: Mapping[str, Any], answer: Mapping[str, str]) -> None:

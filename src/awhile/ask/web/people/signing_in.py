@@ -18,9 +18,8 @@ from awhile.ask.web.exchange import answered, read_body
 from awhile.ask.web.people.entrance import SIGN_IN, SIGNED_IN, SIGNED_OUT, Address, place_in
 from awhile.ask.web.people.notices import notice, style
 from awhile.ask.web.people.provider import Begun, SignInFailed
-from awhile.client.http import trusted
+from awhile.client.http import way_to
 from awhile.errors import AwhileError
-from awhile.identity.urls import through_proxies
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -196,11 +195,7 @@ class SigningIn:
         """Whether the server takes it: it is found out now, and not when everything fails."""
         try:
             async with (
-                httpx2.AsyncClient(
-                    timeout=CHECK_SECONDS,
-                    verify=trusted(),
-                    trust_env=through_proxies(self._mcp_url),
-                ) as client,
+                httpx2.AsyncClient(timeout=CHECK_SECONDS, **way_to(self._mcp_url)) as client,
                 client.stream(
                     "GET", self._mcp_url, headers={"authorization": f"Bearer {token}"}
                 ) as answer,
