@@ -16,6 +16,7 @@ from tests.contract.engines.shops import SHOPS
 
 _ALWAYS = {
     "files": {
+        "test_a_query_reads_the_results_it_is_given_beside_the_database",
         "test_a_text_column_with_few_values_has_even_the_rare_one",
         "test_d13_d14_no_bypass_runs_and_nothing_is_changed_by_trying",
         "test_d15_legitimate_reads_pass_and_run",
@@ -25,6 +26,7 @@ _ALWAYS = {
         "test_every_question_gets_the_same_rows_from_every_engine",
         "test_keys_that_are_not_declared_are_inferred_and_say_so",
         "test_tables_columns_and_counts_are_there",
+        "test_what_runs_in_duckdb_reads_results_and_nothing_else_does",
     },
     "sqlalchemy": {
         "test_a_cancel_at_any_moment_is_never_lost",
@@ -40,6 +42,7 @@ _ALWAYS = {
         "test_tables_columns_and_counts_are_there",
         "test_the_declared_types_are_kept",
         "test_the_rows_are_in_the_file_and_counted",
+        "test_what_runs_in_duckdb_reads_results_and_nothing_else_does",
     },
 }
 """What is run with every other test, of engines that share most of their ways with another: data

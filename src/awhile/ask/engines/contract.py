@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from awhile.ask.engines.parameters import Scalar
 from awhile.ask.schema import Column, Schema
@@ -27,6 +27,7 @@ __all__ = [
     "OnStopped",
     "Progress",
     "QueryResult",
+    "ReadsResults",
     "Report",
     "Scalar",
     "Stage",
@@ -209,6 +210,40 @@ class Engine(Protocol):
         without the capability ignores it.
 
         Raises `QueryRefused`, `QueryError`, `QueryInterrupted`, `EngineLost`.
+        """
+        ...
+
+
+@runtime_checkable
+class ReadsResults(Engine, Protocol):
+    """An engine that also reads results as they are kept, beside its database if it has one."""
+
+    async def look_up(
+        self,
+        sql: str,
+        tables: Mapping[str, Path],
+        *,
+        parameters: Mapping[str, Scalar] | None = None,
+    ) -> None:
+        """Have every name in the text looked up; it is not run. Raises what `run_over` does."""
+        ...
+
+    async def run_over(
+        self,
+        sql: str,
+        tables: Mapping[str, Path],
+        *,
+        report: Report,
+        budget: Budget,
+        destination: Path,
+        on_stopped: OnStopped | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
+    ) -> QueryResult:
+        """Run one SELECT that may also read these files of results, by the names of their tables.
+
+        No other query reads them, and this one no others. Everything else is as for `run`. Raises
+        `DatabaseNotOpened` where one of them is gone.
         """
         ...
 

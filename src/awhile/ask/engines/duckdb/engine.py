@@ -10,11 +10,20 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from awhile.ask.engines.contract import Capabilities, Scalar
+from awhile.ask.engines.contract import (
+    Budget,
+    Capabilities,
+    OnStopped,
+    QueryResult,
+    Report,
+    Scalar,
+)
 from awhile.ask.engines.duckdb.guard import check
+from awhile.ask.engines.duckdb.kept import ToEstimateOver, ToRunOver
 from awhile.ask.engines.duckdb.session import DuckDBSettings, Limits
 from awhile.ask.engines.stamp import stamp_of
 from awhile.ask.engines.workers.engine import PooledEngine
+from awhile.ask.engines.workers.messages import Answered
 from awhile.ask.engines.workers.pool import Worker
 from awhile.processes import Child
 
@@ -74,6 +83,44 @@ class DuckDBProcesses(PooledEngine):
 
     def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
         check(sql, parameters)
+
+    async def look_up(
+        self,
+        sql: str,
+        tables: Mapping[str, Path],
+        *,
+        parameters: Mapping[str, Scalar] | None = None,
+    ) -> None:
+        """See `ReadsResults.look_up`."""
+        self.check(sql, parameters)
+        order = ToEstimateOver(sql, parameters or {}, tables=tables)
+        await self._pool.order(order, Answered)
+
+    async def run_over(
+        self,
+        sql: str,
+        tables: Mapping[str, Path],
+        *,
+        report: Report,
+        budget: Budget,
+        destination: Path,
+        on_stopped: OnStopped | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
+        principal: str | None = None,
+    ) -> QueryResult:
+        """See `ReadsResults.run_over`."""
+        self.check(sql, parameters)
+        order = ToRunOver(
+            sql,
+            budget.rows,
+            budget.bytes,
+            destination,
+            budget.seconds,
+            parameters or {},
+            principal,
+            tables,
+        )
+        return await self.carry_out(order, report, on_stopped)
 
     async def start_worker(self) -> Worker:
         spill = self.private_folder()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,19 +17,30 @@ from awhile.ask.engines.card import identity
 from awhile.ask.engines.contract import Column, Estimate, Scalar
 from awhile.ask.engines.duckdb import describe
 from awhile.ask.engines.duckdb.confined import Confined
+from awhile.ask.engines.duckdb.kept import KeptResults, named_by
 from awhile.ask.engines.duckdb.pivot import looks_up_values
 from awhile.ask.engines.duckdb.reasons import why_not_opened
 from awhile.ask.engines.duckdb.values import BEFORE, as_kept, type_name
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
+from awhile.ask.engines.files.reading import ReadOnlyFiles
 from awhile.ask.engines.parameters import bound
 from awhile.ask.engines.place import place_of
+from awhile.ask.engines.quoting import literal
 from awhile.ask.engines.stamp import stamp_of
 from awhile.ask.engines.workers.messages import Fetched, ToEstimate, ToRun
 from awhile.ask.engines.workers.serving import Running, Stopped, serve, write_rows
 from awhile.ask.schema import Schema
 from awhile.processes import Link
 
-__all__ = ["DuckDBSession", "DuckDBSettings", "Limits", "connect", "plain", "serve_duckdb"]
+__all__ = [
+    "DuckDBSession",
+    "DuckDBSettings",
+    "FileSession",
+    "Limits",
+    "connect",
+    "plain",
+    "serve_duckdb",
+]
 
 _BATCH_ROWS = 1_024
 """Where cells are large, a batch is what is in memory at once. With 8,192, narrow rows would come a
@@ -82,11 +93,11 @@ class DuckDBSettings:
 def connect(
     database: Path,
     limits: Limits,
-    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+    files: Sequence[ReadOnlyFiles] = (),
 ) -> duckdb.DuckDBPyConnection:
     """The file, read-only and locked down: no other file, no network, no setting can be changed.
 
-    `prepare` is done just before that. Raises `duckdb.Error`.
+    Besides it, `files` can be read. Raises `duckdb.Error`.
     """
     connection = duckdb.connect(
         str(database),
@@ -116,8 +127,8 @@ def connect(
         wanted["threads"] = str(limits.threads)
     wanted["lock_configuration"] = "true"
     try:
-        if prepare is not None:
-            prepare(connection)
+        if files:
+            _reach(connection, files)
         for name, value in wanted.items():
             connection.execute(f"SET {name} = {value}")
     except duckdb.Error:
@@ -126,18 +137,33 @@ def connect(
     return connection
 
 
+def _reach(connection: duckdb.DuckDBPyConnection, files: Sequence[ReadOnlyFiles]) -> None:
+    for each in files:
+        connection.register_filesystem(each)
+    prefixes = ", ".join(literal(each.prefix) for each in files)
+    connection.execute(f"SET allowed_directories = [{prefixes}]")
+    # What is read is in the system's cache already; these would be copies beside it.
+    connection.execute("SET enable_external_file_cache = false")
+    connection.execute("SET parquet_metadata_cache = true")
+
+
 def serve_duckdb(link: Link, settings: DuckDBSettings) -> None:
     """The worker process (`awhile.ask.engines.workers.serving`)."""
-    serve(link, partial(_FileSession, settings), settings.release_after_seconds)
+    serve(link, partial(FileSession, settings), settings.release_after_seconds)
 
 
 class DuckDBSession(ABC):
-    """One opened database; what it is, and when it is stale, differs."""
+    """One opened database; what it is, and when it is stale, differs.
+
+    Every order begins with `read`: whatever the one before it was given, it is given its own.
+    """
 
     token = None
 
     def __init__(self, spill_folder: Path) -> None:
         self.confined = Confined(spill_folder)
+        self.results = KeptResults()
+        """What can be read beside the database."""
         self._of_no_use = False
         self._highest = 0.0
         try:
@@ -148,7 +174,10 @@ class DuckDBSession(ABC):
 
     @abstractmethod
     def open(self) -> duckdb.DuckDBPyConnection:
-        """A connection that is locked down. Raises `DatabaseNotOpened`."""
+        """A connection that is locked down, but reaches the files of `results`.
+
+        Raises `DatabaseNotOpened`.
+        """
 
     @abstractmethod
     def has_changed(self) -> bool:
@@ -161,11 +190,30 @@ class DuckDBSession(ABC):
     def said(self, error: duckdb.Error, sql: str = "", before: int = 0) -> QueryError:
         """The engine's words and the place they speak of; `before` is how many characters stood
         before the text itself."""
+        if self.results.trouble is not None:
+            return QueryError(self.results.trouble)
         return plain(error, sql, before)
 
     def doubt(self) -> str | None:
         """Why the rows, all of them read by now, may not be what they seem to be."""
         return None
+
+    def read(self, tables: Mapping[str, Path]) -> None:
+        """Have these results as tables, and none that were tables before.
+
+        Raises `DatabaseNotOpened`, `QueryError` and `Stopped`.
+        """
+        results = KeptResults(tables)
+        if results.entries == self.results.entries:
+            self.results.begin()
+            return
+        self._of_no_use = True  # should this fail half-way
+        self.confined(self.connection.close)
+        self.results = results
+        self.connection = self.confined(self.open)
+        with self._errors():
+            self.confined(results.add_to, self.connection)
+        self._of_no_use = False
 
     def stale(self) -> bool:
         return self._of_no_use or self.has_changed()
@@ -175,15 +223,18 @@ class DuckDBSession(ABC):
         self.confined.close()
 
     def catalog(self, principal: str | None) -> str:
+        self.read({})
         with self._errors():
             return identity(self.confined(describe.catalog, self.connection))
 
     def describe(self, seconds: float, principal: str | None) -> Schema:
+        self.read({})
         with self._errors():
             return self.confined(self.described, seconds)
 
     def estimate(self, order: ToEstimate) -> Estimate | None:
         """None: DuckDB has no figure of its own. But it plans the text: every name is looked up."""
+        self.read(named_by(order))
         sql = self._begun(order)
         with self._errors(sql, before=len(_EXPLAIN)):
             self.confined(_explained, self.connection, sql, dict(order.parameters) or None)
@@ -191,6 +242,8 @@ class DuckDBSession(ABC):
 
     def run(self, order: ToRun, running: Running) -> Fetched:
         self._highest = 0.0
+        self.read(named_by(order))
+        running.check()
         sql = self._begun(order)
         values = dict(order.parameters) or None
         with self._errors(sql):
@@ -233,7 +286,10 @@ class DuckDBSession(ABC):
 
     def percent(self, running: Running) -> float | None:
         """The engine's own, as long as no row has come: during fetching it starts again."""
-        percent = self.connection.query_progress()
+        try:
+            percent = self.connection.query_progress()
+        except duckdb.Error:  # closed, to be opened anew for this query
+            return None
         if running.stage == "running":
             self._highest = max(self._highest, min(percent, 100.0))
         return self._highest if percent >= 0 or self._highest > 0 else None
@@ -258,7 +314,7 @@ class DuckDBSession(ABC):
             raise self.said(error, sql, before) from None
 
 
-class _FileSession(DuckDBSession):
+class FileSession(DuckDBSession):
     """One DuckDB file. It is stale as soon as another file has its name."""
 
     def __init__(self, settings: DuckDBSettings) -> None:
@@ -272,7 +328,7 @@ class _FileSession(DuckDBSession):
     def open(self) -> duckdb.DuckDBPyConnection:
         database = self._settings.database
         try:
-            return connect(database, self._settings.limits)
+            return connect(database, self._settings.limits, self.results.files)
         except duckdb.Error as error:
             raise DatabaseNotOpened(why_not_opened(database, plain(error).message)) from None
 

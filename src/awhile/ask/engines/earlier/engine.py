@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from awhile.ask.engines.contract import Budget, OnStopped, QueryResult, Report, Scalar
 from awhile.ask.engines.duckdb.engine import DuckDBProcesses
 from awhile.ask.engines.duckdb.session import Limits
-from awhile.ask.engines.earlier.session import EarlierSettings, ToEstimateOver, ToRunOver
-from awhile.ask.engines.workers.messages import Answered
+from awhile.ask.engines.earlier.session import EarlierSettings
 from awhile.processes import Child
 
 __all__ = ["EarlierResults"]
@@ -18,7 +15,7 @@ _RELEASE_SECONDS = 30.0
 
 
 class EarlierResults(DuckDBProcesses):
-    """DuckDB over kept results. What of them a query may read is given with the query.
+    """DuckDB over kept results alone. What of them a query may read is given with the query.
 
     Nothing is started before the first query. The rest is as for `DuckDBProcesses`.
     """
@@ -51,44 +48,3 @@ class EarlierResults(DuckDBProcesses):
     async def start_child(self, limits: Limits) -> Child:
         settings = EarlierSettings(limits, _RELEASE_SECONDS)
         return await Child.start("awhile.ask.engines.earlier.session:serve_earlier", settings)
-
-    async def look_up(
-        self,
-        sql: str,
-        tables: Mapping[str, Path],
-        *,
-        parameters: Mapping[str, Scalar] | None = None,
-    ) -> None:
-        """Have every name in the text looked up; it is not run. Raises what `run_over` does."""
-        self.check(sql, parameters)
-        order = ToEstimateOver(sql, parameters or {}, tables=tables)
-        await self._pool.order(order, Answered)
-
-    async def run_over(
-        self,
-        sql: str,
-        tables: Mapping[str, Path],
-        *,
-        report: Report,
-        budget: Budget,
-        destination: Path,
-        on_stopped: OnStopped | None = None,
-        parameters: Mapping[str, Scalar] | None = None,
-        principal: str | None = None,
-    ) -> QueryResult:
-        """Run one SELECT over the files of results, by the names their tables have in it.
-
-        Everything else is as for `Engine.run`, which is given no tables.
-        """
-        self.check(sql, parameters)
-        order = ToRunOver(
-            sql,
-            budget.rows,
-            budget.bytes,
-            destination,
-            budget.seconds,
-            parameters or {},
-            principal,
-            tables,
-        )
-        return await self.carry_out(order, report, on_stopped)

@@ -55,6 +55,11 @@ class ReadOnlyFiles(AbstractFileSystem):
         self.trouble: str | None = None
         """Why the last file that could not be opened could not."""
 
+    @property
+    def prefix(self) -> str:
+        """What every location here begins with."""
+        return f"{self.protocol}://"
+
     def begin(self) -> None:
         """Forget what was opened so far: a query begins."""
         self._opened.clear()

@@ -18,8 +18,7 @@ from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
 from awhile.ask.engines.files import catalog, describe, troubles
 from awhile.ask.engines.files.cache import Cache
 from awhile.ask.engines.files.finding import Found, find
-from awhile.ask.engines.files.reading import PREFIX, ReadOnlyFiles
-from awhile.ask.engines.quoting import literal
+from awhile.ask.engines.files.reading import ReadOnlyFiles
 from awhile.ask.engines.workers.messages import Fetched, ToRun
 from awhile.ask.engines.workers.serving import Running, serve
 from awhile.ask.schema import Schema
@@ -77,7 +76,8 @@ class FilesSession(DuckDBSession):
 
     def open(self) -> duckdb.DuckDBPyConnection:
         try:
-            return connect(self._folder / catalog.DATABASE, self._settings.limits, self._prepare)
+            files = [self._files, *self.results.files]
+            return connect(self._folder / catalog.DATABASE, self._settings.limits, files)
         except duckdb.Error as error:
             raise DatabaseNotOpened(
                 f"the files could not be opened: {plain(error).message}"
@@ -124,13 +124,6 @@ class FilesSession(DuckDBSession):
 
     def _in_words(self, message: str) -> str:
         return troubles.in_words(message, self._card.entries)
-
-    def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.register_filesystem(self._files)
-        connection.execute(f"SET allowed_directories = [{literal(PREFIX)}]")
-        # What is read is in the system's cache already; these would be copies beside it.
-        connection.execute("SET enable_external_file_cache = false")
-        connection.execute("SET parquet_metadata_cache = true")
 
     def _build(self, found: Found) -> None:
         part = self._settings.catalogs / f".{os.getpid()}-{time.monotonic_ns()}.part"

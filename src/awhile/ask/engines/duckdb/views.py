@@ -49,13 +49,13 @@ class _Column:
 
 
 def view_of(connection: duckdb.DuckDBPyConnection, name: str, path: Path, location: str) -> str:
-    """The statement that makes a view of the result at `path`, which DuckDB calls `location`.
+    """The statement that makes a temporary view of the result at `path`, `location` to DuckDB.
 
     Reads each column of numbers or times that is kept as text, once.
     """
     source = f"read_parquet({literal(location)}, hive_partitioning = false)"
     selected = [_selected(connection, source, column) for column in _columns(path)]
-    return f"CREATE VIEW {identifier(name)} AS SELECT {', '.join(selected)} FROM {source}"
+    return f"CREATE TEMP VIEW {identifier(name)} AS SELECT {', '.join(selected)} FROM {source}"
 
 
 def _columns(path: Path) -> list[_Column]:
