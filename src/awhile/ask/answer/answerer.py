@@ -190,16 +190,16 @@ class Answerer:
         self, sql: str, *, parameters: Mapping[str, Any] | None, principal: str | None
     ) -> Estimate | None:
         """What is known of a SELECT that is not run: what it would cost, where the database can
-        tell; None where it cannot, or the text is about earlier results.
+        tell; None where it cannot, or the text reads earlier results.
 
         Raises:
             EngineError: it may not run, or names what is not there.
         """
         values = typed(parameters)
         over = await self._over(sql, values, principal)
-        if over is None or self._earlier is None:
+        if over is None:
             return await self._engine.estimate(sql, parameters=values, principal=principal)
-        await self._earlier.engine.look_up(sql, over.files, parameters=values)
+        await over.engine.look_up(sql, over.files, parameters=values)
         return None
 
     def check(self, sql: str, values: Mapping[str, Scalar]) -> None:
@@ -212,11 +212,10 @@ class Answerer:
     async def _over(
         self, sql: str, values: Mapping[str, Scalar], principal: str | None
     ) -> Over | None:
-        """The earlier results that a text reads in place of the database."""
+        """The earlier results that a text reads, in place of the database or beside it."""
         if self._earlier is None:
             return None
-        describe = partial(self._engine.describe, principal=principal)
-        return await self._earlier.named_in(sql, values, owner=principal or "", describe=describe)
+        return await self._earlier.named_in(sql, values, principal=principal, database=self._engine)
 
     async def _run_written(
         self,
@@ -328,8 +327,7 @@ class Answerer:
         self, over: Over, statement: Statement, request: Request, deadline: Deadline
     ) -> Answered:
         """Run a text over the earlier results that it names."""
-        assert self._earlier is not None  # `_over` looked
-        engine = self._earlier.engine
+        engine = over.engine
         statement = replace(
             statement,
             reading=over.reading,

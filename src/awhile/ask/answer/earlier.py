@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
+from awhile.ask.engines.contract import ReadsResults
 from awhile.ask.engines.duckdb.guard import tables_in
 from awhile.ask.engines.errors import QueryRefused
 from awhile.ask.engines.parameters import bound, names_in
 from awhile.ask.results.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from awhile.ask.engines.contract import Engine
     from awhile.ask.engines.earlier.engine import EarlierResults
     from awhile.ask.engines.parameters import Scalar
     from awhile.ask.results.names import ResultNames
     from awhile.ask.results.results import Results
-    from awhile.ask.schema import Schema
 
 __all__ = ["Earlier", "Over", "is_result_name", "result_name"]
 
@@ -41,11 +42,14 @@ def is_result_name(name: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Over:
     """Earlier results that a text reads: by their names, the runs and their files; and those of
-    them that are the first rows of more."""
+    them that are the first rows of more. `engine` runs it: where it reads the database, too
+    (`beside`), that is the database's."""
 
     run_ids: Mapping[str, str]
     files: Mapping[str, Path]
     cut: frozenset[str]
+    engine: ReadsResults
+    beside: bool
 
     @property
     def reading(self) -> str:
@@ -56,7 +60,8 @@ class Over:
             else name
             for name in self.files
         ]
-        return f"Over earlier results in place of the database: {', '.join(names)}."
+        where = "beside" if self.beside else "in place of"
+        return f"Over earlier results {where} the database: {', '.join(names)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,31 +86,36 @@ class Earlier:
         sql: str,
         values: Mapping[str, Scalar],
         *,
-        owner: str,
-        describe: Callable[[], Awaitable[Schema]],
+        principal: str | None,
+        database: Engine,
     ) -> Over | None:
-        """The results that the text reads; None if it is about the database.
+        """The results that the text reads; None if it is about the database alone.
 
         A table of the database that is called like a result is the database's. Raises
         `QueryRefused` for a name that stands for nothing (any more), and for a text that reads the
-        database, too.
+        database, too, where its engine reads no results.
         """
+        owner = principal or ""
         tables = await anyio.to_thread.run_sync(_tables, sql, values)
         own = {name: int(found[1]) for name in tables if (found := _NAME.match(name))}
         if own:
-            schema = await describe()
+            schema = await database.describe(principal=principal)
             own = {name: number for name, number in own.items() if schema.table(name) is None}
         if not own:
             return None
         run_ids = {
             name: await self._run_of(owner, name, number) for name, number in sorted(own.items())
         }
+        engine: ReadsResults = self.engine
         if others := sorted(tables - own.keys()):
-            following = await anyio.to_thread.run_sync(self.names.highest, owner)
-            raise QueryRefused(sorted(own)[0], _mixed(others, result_name(following + 1)))
+            if not isinstance(database, ReadsResults):
+                following = await anyio.to_thread.run_sync(self.names.highest, owner)
+                why = _mixed(others, result_name(following + 1), database.capabilities.name)
+                raise QueryRefused(sorted(own)[0], why)
+            engine = database
         files = {name: await self._file_of(name, one) for name, one in run_ids.items()}
         cut = await anyio.to_thread.run_sync(_cut, files)
-        return Over(run_ids, files, cut)
+        return Over(run_ids, files, cut, engine, beside=bool(others))
 
     async def _run_of(self, owner: str, name: str, number: int) -> str:
         run_id = await anyio.to_thread.run_sync(self.names.find, owner, number)
@@ -134,12 +144,12 @@ def _tables(sql: str, values: Mapping[str, Scalar]) -> frozenset[str]:
     return frozenset()
 
 
-def _mixed(others: Sequence[str], following: str) -> str:
+def _mixed(others: Sequence[str], following: str, engine: str) -> str:
     names = ", ".join(others)
     return (
-        f"it is a result of yours, and {names} of the database: one text reads either. In two "
-        f"steps: run a SELECT on {names} first, of what the join needs; its rows are then called "
-        f"{following}; and run this text with that name in place of it"
+        f"it is a result of yours, and {names} of the database: {engine} reads no results, so one "
+        f"text reads either. In two steps: run a SELECT on {names} first, of what the join needs; "
+        f"its rows are then called {following}; and run this text with that name in place of it"
     )
 
 

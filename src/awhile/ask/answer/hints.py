@@ -36,8 +36,11 @@ _LONGEST = 20_000
 """Characters of SQL that is still looked at."""
 
 
-def hints(sql: str, error: QueryError, schema: Schema) -> list[str]:
-    """Sentences about tables and columns that the SQL names and the database does not have."""
+def hints(sql: str, error: QueryError, schema: Schema, results: Collection[str] = ()) -> list[str]:
+    """Sentences about tables and columns that the SQL names and the database does not have.
+
+    `results` are names that it read as results.
+    """
     if len(sql) > _LONGEST:
         return []
     try:
@@ -49,13 +52,13 @@ def hints(sql: str, error: QueryError, schema: Schema) -> list[str]:
         hint
         for tree in trees
         if tree is not None
-        for hint in (*_tables(tree, schema, said), *_columns(tree, schema, said))
+        for hint in (*_tables(tree, schema, said, results), *_columns(tree, schema, said))
     ]
     return list(dict.fromkeys(found))
 
 
-def _tables(tree: exp.Expr, schema: Schema, said: str) -> Iterator[str]:
-    own = {cte.alias_or_name.casefold() for cte in tree.find_all(exp.CTE)}
+def _tables(tree: exp.Expr, schema: Schema, said: str, results: Collection[str]) -> Iterator[str]:
+    own = {*results, *(cte.alias_or_name.casefold() for cte in tree.find_all(exp.CTE))}
     for named in tree.find_all(exp.Table):
         name = named.name
         if not name or name.casefold() in own or name.casefold() not in said:

@@ -58,7 +58,8 @@ class Statement:
     follows: str | None = None
     """The run whose question this one goes on from."""
     earlier: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The earlier results that the SQL reads in place of the database: run ids by their names."""
+    """The earlier results that the SQL reads, in place of the database or beside it: run ids by
+    their names."""
     result_name: str | None = None
     """What its rows are called in later SQL of the same person, once they are kept."""
 

@@ -141,7 +141,9 @@ async def _hints(
         schema = await schemas.of(principal)
     except EngineError:
         return []
-    return await anyio.to_thread.run_sync(hints, statement.sql, error, schema)
+    return await anyio.to_thread.run_sync(
+        hints, statement.sql, error, schema, list(statement.earlier)
+    )
 
 
 def _request(run: Run, *, confirm_cost: bool, follows: str | None = None) -> Request:

@@ -115,7 +115,8 @@ ResultName = Annotated[
     str | None,
     Field(
         description="What the rows are called in later SQL of the same person: run_sql over such "
-        "names alone reads these results (in DuckDB's SQL) in place of the database."
+        "names alone reads these results (in DuckDB's SQL) in place of the database; where that is "
+        "DuckDB or data files, they can be joined with its tables."
     ),
 ]
 
@@ -248,7 +249,8 @@ class ExplanationModel(BaseModel):
     database: str | None = None
     earlier: dict[str, str] = Field(
         default_factory=dict[str, str],
-        description="The earlier results that were read in place of the database: runs by name.",
+        description="The earlier results that were read, in place of the database or beside it: "
+        "runs by name.",
     )
     result_name: ResultName = None
     written_at: str | None = Field(default=None, description="When it was about to run.")
