@@ -83,6 +83,30 @@ async def test_a_place_taken_while_the_store_was_claiming_hands_the_task_back(sh
     ]  # fmt: skip
 
 
+async def test_a_task_taken_back_from_the_only_worker_there_runs_again_at_once(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: its worker hears that it is taken while its body is still there, and nothing is told
+    of it later; the place that this body gives back is what it is claimed for."""
+    monkeypatch.setattr("awhile.runtime.worker.LOOK_SECONDS", 10 * PATIENCE_SECONDS)
+    begun = anyio.Event()
+
+    async def stuck_at_first(run: Run) -> Returned:
+        if begun.is_set():
+            return await at_once(run)
+        begun.set()
+        return await for_ever(run)
+
+    program = Bodies(stuck=stuck_at_first)
+    async with shop.working(program, lease_seconds=60 * PATIENCE_SECONDS):
+        created = await shop.store.create(row("stuck", max_attempts=2)())
+        await begun.wait()
+        taken = ev.TakenBack(by="grace")
+        await shop.store.append(created.task_id, taken, wall_clock_ms())
+        record = await shop.store.ended(created.task_id)
+    assert (record.status, record.result) == (Status.COMPLETED, {"n": 1})
+
+
 async def test_a_cancel_between_the_claim_and_the_start_is_heard(shop: Shop) -> None:
     """Ours: what was written before the worker knew of its task wakes nobody."""
     program = Bodies(long=for_ever)
