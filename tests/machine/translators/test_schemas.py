@@ -272,6 +272,30 @@ def test_a_refusal_offers_nothing_that_only_tells_rows_apart() -> None:
     assert not {"line number of order lines", "batch year of order lines"} & set(found.measures)
 
 
+def test_the_sum_of_a_column_that_is_called_a_total_has_its_name() -> None:
+    """Ours: `total_total` says nothing more. Any other figure of it says which one it is."""
+    trips = Table(
+        "trips",
+        (text("region", "north", "south"), number("trip_id"), number("total"), number("totalTax")),
+        ("trip_id",),
+    )
+    fares = Schema((trips,), "fares")
+    asked = "sum of total, average total and sum of total tax by region, lowest first"
+    with duckdb.connect() as connection:
+        connection.execute(
+            'create table trips (region text, trip_id int, total int, "totalTax" int)'
+        )
+        connection.execute(
+            "insert into trips values ('a', 1, 5, 1), ('a', 2, 7, 2), ('b', 3, 1, 3)"
+        )
+        rows = connection.execute(sql(asked, fares))
+        names = [each[0] for each in rows.description or ()]
+        assert names == ["region", "total", "avg_total", "totalTax"]
+        assert [(row[0], row[1]) for row in rows.fetchall()] == [("b", 1), ("a", 12)]
+    beside = sql("sum of total for each total", fares)
+    assert beside.startswith("SELECT trips.total, SUM(trips.total) AS total_total ")
+
+
 def test_words_are_explained_once_however_often_they_were_used() -> None:
     """Ours: "orders" stood twice in what a query computes."""
     con = shop()

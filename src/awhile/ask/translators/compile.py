@@ -41,7 +41,7 @@ __all__ = ["compile_intent"]
 def compile_intent(intent: Intent, schema: Schema, joins: Joins) -> str:
     """One SELECT in the schema's dialect. Raises `Stuck` where a join would multiply figures."""
     if isinstance(intent, Groups):
-        tree = _Figures(schema, joins).groups(intent)
+        tree = _Figures(schema, joins, intent).groups(intent)
     elif isinstance(intent, Listing):
         tree = Lists(schema, joins).listing(intent)
     else:
@@ -56,7 +56,7 @@ class _Figures(Summing):
         if intent.include_empty:
             return self.with_empty(intent)
         if intent.over:
-            windows = Windows(self.schema, self.joins)
+            windows = Windows(self.schema, self.joins, intent)
             return windows.along(intent, intent.over, self.plain(windows.inner(intent)))
         if intent.within:
             return self.within(intent)

@@ -30,11 +30,14 @@ from awhile.ask.translators.intent import (
 )
 from awhile.ask.translators.names import table_words
 from awhile.ask.translators.sources import Sources, aggregate, unique
+from awhile.ask.translators.words import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from awhile.ask.translators.intent import Condition, Dimension, Figure
+    from awhile.ask.schema import Schema
+    from awhile.ask.translators.intent import Condition, Dimension, Figure, Groups
+    from awhile.ask.translators.joins import Joins
 
 __all__ = ["Summing", "growth", "quotient"]
 
@@ -44,6 +47,11 @@ _WITHOUT_SPREAD = ("sqlite",)
 
 class Summing(Sources):
     """Compiles figures and groups."""
+
+    def __init__(self, schema: Schema, joins: Joins, groups: Groups) -> None:
+        super().__init__(schema, joins)
+        self._named = {each.casefold() for each in self.names_of(groups.dimensions)}
+        """What the columns of the groups are called."""
 
     def base(self, measure: Measure, dims: Sequence[Dimension]) -> str:
         """The table whose rows are aggregated for a measure, so that none is counted twice."""
@@ -220,9 +228,15 @@ class Summing(Sources):
             name = own if plain else f"{words}_{own}"
         elif isinstance(measure.of, Span):
             name = f"{words}_days"
+        elif self.says_total(measure.of.column) and words == "total":
+            name = measure.of.column
         else:
             name = f"{words}_{measure.of.column}"
         return name
+
+    def says_total(self, column: str) -> bool:
+        """Whether a sum of it may have its name; not beside the column itself."""
+        return split_name(column)[:1] == ("total",) and column.casefold() not in self._named
 
     def ratio_label(self, ratio: Ratio) -> str:
         plain = [self.label(replace(each, only=None)) for each in measures_of(ratio)]
