@@ -16,7 +16,9 @@ from joserfc.jwt import JWTClaimsRegistry
 from awhile.identity.issuer import Issuer, TokenRefused
 
 LEEWAY_SECONDS = 30
-"""How far the issuer's clock may be from ours."""
+"""How far the issuer's clock may be from ours. It is also how much longer than its issuer said a
+token is good for, whoever has it, at every call: so no more than clocks need that are set over the
+network, and half of what a sign-in is given (`awhile.ask.web.people.provider`). Source: ours."""
 
 _CALLED = ("name", "preferred_username", "email", "email_verified")
 """OpenID Connect Core 1.0, section 5.1; many issuers have them in access tokens, too."""

@@ -39,7 +39,10 @@ ANSWER_SECONDS = 10.0
 """How long the provider may take for one answer."""
 
 LEEWAY_SECONDS = 60
-"""How far the provider's clock may be from ours."""
+"""How far the provider's clock may be from ours. An ID token is read once, as the provider hands it
+over, and counts only with the code and the nonce of this sign-in: leeway gives nobody more time,
+and too little locks out everybody of a machine whose clock is badly set. So it is twice that for
+access tokens, which are shown again and again (`awhile.identity.access`). Source: ours."""
 
 EARLY_SECONDS = 60.0
 """How long before its end an access token is renewed, or a quarter of its life if that is less."""
