@@ -25,6 +25,8 @@ from awhile.ask.translators.models.cards import card_of, tables_for
 from awhile.ask.translators.models.mending import Unreadable, mended
 from awhile.ask.translators.models.saying import said_of
 
+TODAY = date(2026, 11, 5)
+
 
 def table(name: str, columns: str, **keys: str) -> Table:
     return Table(
@@ -84,7 +86,7 @@ SHOP = Schema(
 def test_what_can_be_put_right_in_one_way_is_and_said(
     wrote: str, becomes: str, repair: str
 ) -> None:
-    found = mended(wrote, SHOP)
+    found = mended(wrote, SHOP, TODAY)
     assert " ".join(found.sql.split()) == becomes
     assert found.repairs == (repair,)
 
@@ -102,8 +104,8 @@ def test_what_can_be_put_right_in_one_way_is_and_said(
     ],
 )
 def test_whatever_else_stays_as_it_was_written(wrote: str) -> None:
-    assert mended(wrote, SHOP).sql == wrote
-    assert mended(wrote, SHOP).repairs == ()
+    assert mended(wrote, SHOP, TODAY).sql == wrote
+    assert mended(wrote, SHOP, TODAY).repairs == ()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_whatever_else_stays_as_it_was_written(wrote: str) -> None:
 )
 def test_what_is_not_one_select_is_not_read(text: str, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        mended(text, SHOP)
+        mended(text, SHOP, TODAY)
 
 
 _NAMES = st.sampled_from(
@@ -133,10 +135,10 @@ _NAMES = st.sampled_from(
 def test_mended_sql_is_one_select_whose_known_columns_have_a_home(
     columns: list[str], base: str
 ) -> None:
-    found = mended(f"SELECT {', '.join(columns)} FROM {base}", SHOP)
+    found = mended(f"SELECT {', '.join(columns)} FROM {base}", SHOP, TODAY)
     [tree] = sqlglot.parse(found.sql, read="duckdb")
     assert isinstance(tree, exp.Select)
-    again = mended(found.sql, SHOP)
+    again = mended(found.sql, SHOP, TODAY)
     assert again.repairs == (), found.sql
 
 
@@ -256,7 +258,7 @@ def test_a_reading_tells_what_will_run() -> None:
         "SELECT country, count(*) AS n FROM customers JOIN big ON big.id = customers.id "
         "GROUP BY 1 HAVING count(*) > 3 ORDER BY n DESC LIMIT 5"
     )
-    assert said_of(mended(sql, SHOP).tree, "duckdb") == (
+    assert said_of(mended(sql, SHOP, TODAY).tree, "duckdb") == (
         "First, as big: id, from orders, only where day > '2025-01-01'. Then it shows country and "
         "COUNT(*) (called n), from customers and big, for each country, and of those only where "
         "COUNT(*) > 3, in the order of n, largest first, at most 5 rows."

@@ -16,9 +16,11 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from awhile.ask.translators.joins import Joins, TwoWays
+from awhile.ask.translators.models.idioms import localised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import date
 
     from awhile.ask.schema import ForeignKey, Schema, Table
     from awhile.ask.translators.joins import Hop
@@ -62,7 +64,7 @@ def one_select(text: str, dialect: str) -> exp.Query:
     return trees[0]
 
 
-def mended(text: str, schema: Schema) -> Mended:
+def mended(text: str, schema: Schema, today: date) -> Mended:
     """The SELECT with what can be mended in one way mended; the rest is left as it was written.
 
     A join is added only along a key from a table that is there to one that is looked up, so it
@@ -76,6 +78,7 @@ def mended(text: str, schema: Schema) -> Mended:
     try:
         for scope in traverse_scope(tree):
             mending.mend(scope)
+        mending.repairs += localised(tree, schema, today)
     except (SqlglotError, RecursionError):  # what it cannot resolve, the engine will name
         return Mended(text, tree, ())
     if not mending.repairs:

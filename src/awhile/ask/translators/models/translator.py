@@ -62,6 +62,7 @@ class _Asked:
     system: str
     messages: Sequence[Said]
     grammar: str | None
+    today: date
 
 
 class ModelTranslator:
@@ -164,7 +165,7 @@ class ModelTranslator:
                 conversation=conversation,
                 examples=nearest(question, known),
             )
-            return _Asked(system, messages, answer_grammar(card.tables, schema.dialect))
+            return _Asked(system, messages, answer_grammar(card.tables, schema.dialect), today)
 
         return await anyio.to_thread.run_sync(request)
 
@@ -192,7 +193,7 @@ class ModelTranslator:
                 return QuestionBack(text, tuple(Choice(one, one) for one in choices))
             case Wrote(text):
                 try:
-                    found = await anyio.to_thread.run_sync(mended, text, schema)
+                    found = await anyio.to_thread.run_sync(mended, text, schema, asked.today)
                 except Unreadable as unreadable:
                     why = f"wrote something that is not run: {unreadable}"
                     return self._failed(schema, question, why)
