@@ -277,6 +277,7 @@ def test_without_a_server_one_is_started_and_what_was_asked_is_listed_all_the_sa
     assert "Not answered" in second
     told = json.loads(place.run("tasks", "--json").stdout)
     assert [one["outcome"] for one in told] == ["refusal", None]
+    assert not any("server" in one for one in told)
     assert told[1]["last_seen_at"]
     # And coming back to one starts a server, which has kept the whole answer.
     again = place.run("attach", asked["run_id"], "--json")

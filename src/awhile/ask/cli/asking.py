@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from awhile.ask.cli import shown
 from awhile.ask.cli.how import File, Script
 from awhile.ask.cli.leaving import write_file
 from awhile.ask.cli.paging import show_or_page
-from awhile.ask.cli.reach import found, reached, whole_id
+from awhile.ask.cli.reach import found, reached, run_key, whole_id
 from awhile.ask.cli.rows import write_json
 from awhile.ask.cli.values import missing_in, one_value, unnamed
 from awhile.cli import ends
@@ -78,12 +77,12 @@ class Asking:
             if tool == "run_sql":
                 arguments = await self._with_values(there, arguments)
             # A key makes the call safe to repeat: it finds the run it has already started.
-            keyed = {**arguments, "request_key": secrets.token_hex(16)}
+            keyed = {**arguments, "request_key": run_key()}
             if "follows" in arguments:
                 keyed["follows"] = await whole_id(there, str(arguments["follows"]))
             self._begun.sent = True
             self._begun.handle = handle = await there.server.start(tool, keyed)
-            return await self._wait(there, handle, interrupts, arguments)
+            return await self._wait(there, handle, interrupts, keyed)
 
     async def _script(self, script: Script, interrupts: Interrupts) -> int:
         """Wait for one statement after the other; the first without a table is the end."""
@@ -109,7 +108,7 @@ class Asking:
     ) -> list[dict[str, Any]]:
         """Its runs; refused for a value that is missing, it is begun again with that."""
         while True:
-            keyed = {**arguments, "request_key": secrets.token_hex(16)}
+            keyed = {**arguments, "request_key": run_key()}
             self._begun.sent = True
             try:
                 return (await there.call("run_script", keyed))["runs"]

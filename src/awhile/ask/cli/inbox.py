@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from awhile.ask.cli.listing import RunFacts, as_table, is_live, merged, of_entry
-from awhile.ask.cli.reach import RUN_TOOLS, found, of_another_kind, reached
+from awhile.ask.cli.reach import found, none_of_our_runs, of_another_kind, reached
 from awhile.cli.coming_back import all_noted, stop, stop_and_tell
 from awhile.cli.interrupts import Interrupts
 from awhile.cli.screen import as_json, moves, out, say, visible
@@ -63,19 +63,18 @@ def show_runs(effective: Effective, limit: int, *, as_json_array: bool, once: bo
 
 async def _show_runs(effective: Effective, limit: int, as_json_array: bool, once: bool) -> None:
     noted = await anyio.to_thread.run_sync(all_noted, effective)
+    others = await anyio.to_thread.run_sync(none_of_our_runs, effective, noted)
     async with AsyncExitStack() as stack:
         try:
             there = await stack.enter_async_context(reached(effective, start=False))
-            elsewhere = [
-                of_entry(one, elsewhere=True) for one in noted if one.tool not in RUN_TOOLS
-            ]
+            elsewhere = [of_entry(one, elsewhere=True) for one in others]
             list_ = _List(there, elsewhere, limit)
             await list_.look()
         except Unreachable as why:
             if effective.settings.server_url is not None or not noted:
                 raise
             say(f"{why} Below: the runs of this terminal, as last seen.", aside=True)
-            entries = [of_entry(one, elsewhere=one.tool not in RUN_TOOLS) for one in noted]
+            entries = [of_entry(one, elsewhere=one in others) for one in noted]
             _print(merged([], entries, limit), as_json_array)
             return
         if as_json_array or once or not moves(out()) or not any(map(is_live, list_.runs)):

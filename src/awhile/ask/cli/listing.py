@@ -168,8 +168,11 @@ def of_entry(entry: Entry, *, elsewhere: bool = False) -> dict[str, Any]:
 
 
 def merged(runs: Sequence[RunFacts], elsewhere: Sequence[RunFacts], most: int) -> list[RunFacts]:
-    """All runs and, up to ``most`` in all, what was begun elsewhere; the newest first."""
-    rest = _newest(elsewhere)[: max(0, most - len(runs))]
+    """All runs and, up to ``most`` in all, what was begun elsewhere; the newest first. What both
+    have is a run."""
+    known = {run["run_id"] for run in runs}
+    rest = [run for run in _newest(elsewhere) if run["run_id"] not in known]
+    rest = rest[: max(0, most - len(runs))]
     return _newest([*runs, *rest])
 
 

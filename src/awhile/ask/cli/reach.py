@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -32,7 +33,7 @@ from awhile.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from awhile.cli.settings import Effective
     from awhile.client import Entry, Handle, RemoteServer
@@ -44,6 +45,9 @@ ANSWER_SECONDS = 8.0
 
 RUN_TOOLS = ("ask", "run_sql")
 """Those of `awhile.ask.mcp_server.asking`, which takes a second to load; a test compares."""
+
+RUN_KEY = "awhile-ask-"
+"""What request keys of our runs begin with: other servers have tools of these names, too."""
 
 ID_LETTERS = 32
 """How long a whole run id is (`awhile.runtime`: 128 random bits)."""
@@ -203,11 +207,28 @@ async def found(
         yield there, await there.server.resume(whole)
 
 
+def run_key() -> str:
+    """A request key for a new run, by which its handle is known as that of one."""
+    return f"{RUN_KEY}{secrets.token_hex(16)}"
+
+
+def none_of_our_runs(effective: Effective, entries: Sequence[Entry]) -> list[Entry]:
+    """Those of the handles that are not known to be of runs: neither were they begun with a key of
+    ours, nor at a server that runs here."""
+    ours = {one.url for one in DataFolder(effective.settings.data_folder).running_servers()}
+
+    def is_run(entry: Entry) -> bool:
+        begun_by_us = str(entry.arguments.get("request_key")).startswith(RUN_KEY)
+        return entry.tool in RUN_TOOLS and (begun_by_us or entry.server in ours)
+
+    return [one for one in entries if not is_run(one)]
+
+
 def of_another_kind(effective: Effective, run_id: str) -> Entry | None:
     """The handle of this id, or of one that begins so, if what it is about is no run: `awhile call`
     began it, at any server."""
     found = noted(effective, run_id)
-    others = [one for one in found if one.tool is not None and one.tool not in RUN_TOOLS]
+    others = [one for one in none_of_our_runs(effective, found) if one.tool is not None]
     return others[0] if len(found) == len(others) == 1 else None
 
 
@@ -305,4 +326,14 @@ async def _call(server: RemoteServer, tool: str, arguments: Mapping[str, Any]) -
     return cast("dict[str, Any]", result.structured_content or {})
 
 
-__all__ = ["MOST_RUNS", "RUN_TOOLS", "Reached", "found", "of_another_kind", "reached", "whole_id"]
+__all__ = [
+    "MOST_RUNS",
+    "RUN_TOOLS",
+    "Reached",
+    "found",
+    "none_of_our_runs",
+    "of_another_kind",
+    "reached",
+    "run_key",
+    "whole_id",
+]
