@@ -42,7 +42,7 @@ def main() -> None:
             for each in sets(cluster)
             if each.group in asked.only
             and each.engine in asked.engines
-            and not (asked.held_out is False and each.held_out)
+            and (asked.held_out if each.held_out else asked.development)
         ]
         for one in chosen:
             with one.open() as database:
@@ -82,6 +82,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--no-postgres", dest="postgres", action="store_false")
     parser.add_argument(
         "--no-held-out", dest="held_out", action="store_false", help="what one develops with alone"
+    )
+    parser.add_argument(
+        "--no-development", dest="development", action="store_false", help="what is held out alone"
     )
     parser.add_argument("--page", action="store_true", help="write the table to docs/questions.md")
     return parser.parse_args()

@@ -134,6 +134,25 @@ async def test_a_model_asks_back_with_choices(tmp_path: Path, warehouse: Path) -
     assert [one["label"] for one in back["choices"]] == ["customers who ordered", "all customers"]
 
 
+async def test_a_question_back_that_nobody_could_answer_is_answered_by_the_question_once(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours: small models ask the question itself, and offer SQL to choose from."""
+    echo = f"ASK: {FREE}\n- SELECT 1\n- SELECT 2"
+    async with with_model(tmp_path, warehouse, echo, COUNT, echo, echo) as (app, model):
+        answer = await app.call("ask", question=FREE)
+        refused = await app.call("ask", question=f"{FREE} (again)")
+    assert answer["model_use"]["requests"] == 2
+    assert [one["role"] for one in model.asked[1]["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert "found no answer" in refused["refusal"]["text"]
+    assert len(model.asked) == 4
+
+
 async def test_a_model_that_cannot_leaves_the_refusal_with_its_reason(
     tmp_path: Path, warehouse: Path
 ) -> None:

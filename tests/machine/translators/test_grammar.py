@@ -12,7 +12,7 @@ from sqlglot import exp
 from awhile.ask.engines.duckdb import guard as duckdb_guard
 from awhile.ask.engines.listed import listed
 from awhile.ask.schema import Schema, Table, TableColumn
-from awhile.ask.translators.models.grammar import FUNCTIONS, answer_grammar, functions_of
+from awhile.ask.translators.models.grammar import FUNCTIONS, answer_grammar, functions_of, only_sql
 from benchmarks.questions import defog
 from benchmarks.questions.sets import Asked, sets
 from tests.machine.translators.grammars import Grammar
@@ -95,6 +95,7 @@ def test_what_the_schema_does_not_have_is_not_in_it(sql: str) -> None:
     "sql",
     [
         "SELECT n FROM (SELECT COUNT(*) AS n FROM orders) AS a",
+        "SELECT T1.country FROM customers AS T1 JOIN orders AS T2 ON T1.id = T2.customer_id",
         "WITH a AS (SELECT COUNT(*) AS n FROM orders) SELECT n FROM a",
         "SELECT c.country, COUNT(*) AS n FROM customers c GROUP BY c.country ORDER BY n DESC",
         "SELECT\n  count(*)\nFROM orders AS o\nJOIN customers AS c\n  ON o.customer_id = c.id",
@@ -130,6 +131,10 @@ def test_an_answer_is_a_select_in_its_marks_a_question_back_or_that_it_cannot() 
     assert made.stops_at("ASK: which?\n- all of them\n- those of 2026") is None
     assert made.stops_at("CANNOT: there is no weather here") is None
     assert made.stops_at("Sure! Here it is:") == 0
+    once_asked = Grammar(only_sql(answer_grammar(SHOP, "sqlite") or ""))
+    assert once_asked.stops_at("```sql\nSELECT id FROM orders\n```") is None
+    assert once_asked.stops_at("CANNOT: there is no weather here") is None
+    assert once_asked.stops_at("ASK: which?\n- all of them\n- those of 2026") == 0
 
 
 @pytest.mark.parametrize("dialect", FUNCTIONS)

@@ -18,6 +18,7 @@ from awhile.ask.translators.models.asking import (
     Cannot,
     Wrote,
     nearest,
+    new_mark,
     reply_of,
     request_of,
 )
@@ -81,6 +82,54 @@ SHOP = Schema(
             "SELECT products.title FROM lines LEFT JOIN products ON products.id = lines.product_id",
             "products was used without a join, and is joined by its key",
         ),
+        (
+            "SELECT SUM(quantity) FROM lines JOIN orders ON lines.order_id = orders.order_id",
+            "SELECT SUM(quantity) FROM lines JOIN orders ON orders.id = lines.order_id",
+            "orders was joined by a column that is not there, and is joined by keys",
+        ),
+        (
+            "SELECT c.name, l.quantity FROM customers AS c JOIN lines AS l ON c.id = l.customer_id",
+            "SELECT c.name, l.quantity FROM customers AS c JOIN orders ON c.id = "
+            "orders.customer_id JOIN lines AS l ON orders.id = l.order_id",
+            "lines was joined by a column that is not there, and is joined by keys over orders",
+        ),
+        (
+            "SELECT country, COUNT(id) FROM customers LEFT JOIN towns ON towns.id = customers.id "
+            "GROUP BY country",
+            "SELECT country, COUNT(customers.id) FROM customers LEFT JOIN towns ON towns.id = "
+            "customers.id GROUP BY country",
+            "id is in several tables, joined by it: that of customers is taken",
+        ),
+        (
+            "SELECT o.order_id FROM orders AS o",
+            "SELECT o.id FROM orders AS o",
+            "order_id is called id in orders",
+        ),
+        (
+            "SELECT COUNT(c.order_id) FROM customers AS c JOIN orders AS o ON c.id = o.customer_id",
+            "SELECT COUNT(o.id) FROM customers AS c JOIN orders AS o ON c.id = o.customer_id",
+            "order_id is called id in orders",
+        ),
+        (
+            "SELECT c.country AS country, SUM(l.quantity) FROM lines AS l JOIN orders AS o ON "
+            "o.id = l.order_id JOIN customers AS c ON c.id = o.customer_id GROUP BY o.country",
+            "SELECT c.country AS country, SUM(l.quantity) FROM lines AS l JOIN orders AS o ON "
+            "o.id = l.order_id JOIN customers AS c ON c.id = o.customer_id GROUP BY c.country",
+            "country was taken from orders, and is a column of customers",
+        ),
+        (
+            "SELECT C.country FROM customers AS C JOIN orders AS o ON C.id = o.customer_id",
+            "SELECT C.country FROM customers AS C WHERE EXISTS( SELECT 1 FROM orders AS o WHERE "
+            "C.id = o.customer_id )",
+            "orders was joined and not asked for anything, which repeats rows, and now only has to "
+            "have one that fits",
+        ),
+        (
+            "SELECT AVG(customers.id) FROM customers LEFT JOIN orders ON customer_id = customers.id"
+            " AND orders.customer_id = customers.id",
+            "SELECT AVG(customers.id) FROM customers",
+            "orders was joined and not asked for anything, which repeats rows, and is left out",
+        ),
     ],
 )
 def test_what_can_be_put_right_in_one_way_is_and_said(
@@ -101,6 +150,17 @@ def test_what_can_be_put_right_in_one_way_is_and_said(
         "SELECT x.nothing FROM (SELECT 1 AS a) AS x",
         "WITH c AS (SELECT country FROM customers) SELECT country, id FROM c",
         "SELECT country AS land FROM customers ORDER BY land",
+        # There are two ways, and none.
+        "SELECT COUNT(*) FROM trips JOIN towns ON trips.town_id = towns.town_id",
+        "SELECT COUNT(*) FROM trips JOIN products ON trips.product_id = products.id",
+        # A row finds one, or what is joined is what is counted, or rows are not repeated anyway.
+        "SELECT day FROM orders JOIN customers ON customers.id = orders.customer_id",
+        "SELECT country, COUNT(*) FROM customers AS c JOIN orders AS o ON o.customer_id = c.id "
+        "GROUP BY country",
+        "SELECT DISTINCT c.country FROM customers AS c JOIN orders AS o ON o.customer_id = c.id",
+        "SELECT c.name, o.id FROM customers AS c JOIN orders AS o ON o.customer_id = c.id",
+        # It would compare with itself.
+        "SELECT COUNT(*) FROM trips AS t JOIN products AS p ON t.price = p.price",
     ],
 )
 def test_whatever_else_stays_as_it_was_written(wrote: str) -> None:
@@ -150,8 +210,8 @@ def test_mended_sql_is_one_select_whose_known_columns_have_a_home(
         ("<think>ASK: no\n```sql\nDROP\n```</think>select 2;", Wrote("select 2")),
         ("```sql\nSELECT 3", Wrote("SELECT 3")),
         ("ASK: Which?\n- a\n* b\n", AskedBack("Which?", ("a", "b"))),
-        ("ASK: Which?", Cannot("Which?")),
-        ("ASK: Which?\n- a\n- a\n", Cannot("Which?")),
+        ("ASK: Which?", AskedBack("Which?", ())),
+        ("ASK: Which?\n- a\n- a\n", AskedBack("Which?", ("a",))),
         ("CANNOT: there is\nno weather", Cannot("there is no weather")),
         ("I would love to help.", Cannot("its answer held no SQL")),
         ("", Cannot("its answer held no SQL")),
@@ -159,6 +219,22 @@ def test_mended_sql_is_one_select_whose_known_columns_have_a_home(
 )
 def test_an_answer_is_read_however_it_is_dressed(answer: str, reply: object) -> None:
     assert reply_of(answer) == reply
+
+
+@pytest.mark.parametrize(
+    ("back", "helps"),
+    [
+        (AskedBack("Which orders?", ("orders of this year", "all orders")), True),
+        (AskedBack("Which orders?", ("all orders",)), False),
+        (AskedBack("How many orders are there", ("all orders", "orders of this year")), False),
+        (AskedBack("Which?", ("all orders", "SELECT count(*) FROM orders")), False),
+        (AskedBack("Which?", ("all orders", "CANNOT: what is missing")), False),
+    ],
+)
+def test_a_question_back_helps_where_it_is_another_one_with_readings_to_choose_from(
+    back: AskedBack, *, helps: bool
+) -> None:
+    assert back.helps("how many orders are there?") is helps
 
 
 def test_the_tables_that_a_question_is_about_come_first_and_what_links_them_next() -> None:
@@ -174,6 +250,11 @@ def test_a_card_that_does_not_fit_names_what_it_leaves_out() -> None:
     assert len(card) < 400
     assert "further tables, not described here:" in card
     assert "towns" in card
+
+
+def test_a_card_with_the_same_tables_is_the_same_for_every_question() -> None:
+    """Ours: what a model has read of it, it need not read again."""
+    assert card_of(SHOP, "titles by country") == card_of(SHOP, "towns by trips")
 
 
 def test_a_card_tells_what_a_semantic_file_says_and_hides_what_only_joins_need() -> None:
@@ -201,6 +282,9 @@ def test_a_card_tells_what_a_semantic_file_says_and_hides_what_only_joins_need()
         return card_of(schema, "delay of cases", **how).text.splitlines()  # type: ignore[arg-type]
 
     assert card() == [
+        "TABLE staff  -- only for joins",
+        "  no INTEGER",
+        "",
         'TABLE tkt  -- called "ticket", "case"; its times are those of opened',
         "  id INTEGER",
         "  agent INTEGER  -- only for joins",
@@ -209,9 +293,6 @@ def test_a_card_tells_what_a_semantic_file_says_and_hides_what_only_joins_need()
         "  PRIMARY KEY (id)",
         "  FOREIGN KEY (agent) REFERENCES staff (no)",
         '  MEASURE lateness = count(DISTINCT prty * 2)  -- called "delay"; "In days."',
-        "",
-        "TABLE staff  -- only for joins",
-        "  no INTEGER",
     ]
     assert """  prty INTEGER  -- called "priority"; '1' is called "urgent\"""" in card(
         may_show=["tkt.*"]
@@ -231,7 +312,9 @@ def test_D17_orders_in_names_labels_and_values_stay_on_their_line_between_the_ma
     measure = NamedMeasure(order, order, order, None, (order,), order)
     schema = Schema((hostile,), measures=(measure,))
     card = card_of(schema, order, may_show=["*"]).text
-    system, [(who, question)] = request_of("q", card, dialect="duckdb", today=date(2026, 1, 2))
+    system, [(who, question)] = request_of(
+        "q", card, mark=new_mark(), dialect="duckdb", today=date(2026, 1, 2)
+    )
     assert (who, question) == ("user", "q")
     lines = system.splitlines()
     first, last = (at for at, line in enumerate(lines) if line.startswith("==="))
@@ -248,7 +331,9 @@ def test_examples_are_those_with_the_most_words_in_common_and_the_nearest_comes_
     known = [Example(one, "SELECT 1") for one in asked]
     found = nearest("orders by town and day", known)
     assert [one.question for one in found] == list(asked)
-    _, said = request_of("q", "card", dialect="duckdb", today=date(2026, 1, 2), examples=found)
+    _, said = request_of(
+        "q", "card", mark="===", dialect="duckdb", today=date(2026, 1, 2), examples=found
+    )
     assert said[-2:] == [("assistant", "```sql\nSELECT 1\n```"), ("user", "q")]
 
 

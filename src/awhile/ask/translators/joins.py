@@ -91,6 +91,22 @@ class Joins:
             raise TwoWays(start, end)
         return found[0]
 
+    def links(self, start: str, end: str, longest: int) -> list[tuple[Hop, ...]]:
+        """The shortest ways from one table to another along keys in whichever direction, of so many
+        hops at most. They may multiply rows."""
+        ways: list[tuple[str, tuple[Hop, ...]]] = [(start, ())]
+        every = [Hop(name, key) for name, keys in self._edges.items() for key in keys]
+        for _ in range(longest):
+            ways = [
+                (hop.key.table if hop.table == at else hop.table, (*hops, hop))
+                for at, hops in ways
+                for hop in every
+                if at in (hop.table, hop.key.table) and hop not in hops
+            ]
+            if found := [hops for at, hops in ways if at == end]:
+                return found
+        return []
+
     def base(self, tables: Iterable[str]) -> str | None:
         """The table nearest to all of `tables` from which each of them can be looked up.
 

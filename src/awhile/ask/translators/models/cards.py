@@ -53,8 +53,7 @@ def card_of(
         may_show: patterns (`customers.country`, `products.*`) of columns whose values may be told.
         longest: how many characters.
     """
-    written: list[str] = []
-    described: list[Table] = []
+    fitting: dict[str, str] = {}
     left_out: list[str] = []
     room = longest
     for table in tables_for(schema, question):
@@ -62,9 +61,12 @@ def card_of(
         if len(text) > room:
             left_out.append(visible(table.name))
             continue
-        written.append(text)
-        described.append(replace(table, columns=tuple(_shown(schema, table))))
+        fitting[table.name] = text
         room -= len(text)
+    # In one order for every question: what a model has read of a card it need not read again.
+    chosen = [table for table in schema.tables if table.name in fitting]
+    written = [fitting[table.name] for table in chosen]
+    described = [replace(table, columns=tuple(_shown(schema, table))) for table in chosen]
     if left_out:
         written.append(f"-- further tables, not described here: {', '.join(left_out)[:longest]}")
     return Card("\n".join(written), tuple(described))

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
     from awhile.ask.schema import Table
 
-__all__ = ["FUNCTIONS", "answer_grammar", "functions_of"]
+__all__ = ["FUNCTIONS", "answer_grammar", "functions_of", "only_sql"]
 
 _MODES = (("-s", "query-any"), ("-e", "query-e"), ("-c", "query-c"))
 """What each way of taking names is called, and what a SELECT inside of one is."""
+
+_ASKS = ' | "ASK: " line ("\\n- " line){2,5}'
+"""The way of answering in the rule `root` that asks back."""
 
 _COMMON = """
 abs avg ceil ceiling coalesce concat count cume_dist dense_rank exp first_value floor lag last_value
@@ -83,6 +86,11 @@ def answer_grammar(tables: Sequence[Table], dialect: str) -> str | None:
         f"function ::= {_one_of([*functions, *map(str.upper, functions)])}",
     ]
     return "\n".join([*_rules(), *names]) + "\n"
+
+
+def only_sql(grammar: str) -> str:
+    """The same without a question back: what has been asked once is not asked back afterwards."""
+    return grammar.replace(_ASKS, "", 1)
 
 
 def functions_of(dialect: str) -> set[str]:

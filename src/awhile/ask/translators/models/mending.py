@@ -15,15 +15,16 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from awhile.ask.translators.joins import Joins, TwoWays
+from awhile.ask.translators.joins import Joins
 from awhile.ask.translators.models.idioms import localised
+from awhile.ask.translators.models.rejoining import rejoined, unrepeated
+from awhile.ask.translators.models.sources import Sources, sources_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Sequence
     from datetime import date
 
-    from awhile.ask.schema import ForeignKey, Schema, Table
-    from awhile.ask.translators.joins import Hop
+    from awhile.ask.schema import Schema
 
 __all__ = ["Mended", "Unreadable", "mended", "one_select"]
 
@@ -74,7 +75,7 @@ def mended(text: str, schema: Schema, today: date) -> Mended:
         Unreadable: the text is not one SELECT.
     """
     tree = one_select(text, schema.dialect)
-    mending = _Mending(schema)
+    mending = _Mending(schema, Joins(schema))
     try:
         for scope in traverse_scope(tree):
             mending.mend(scope)
@@ -90,6 +91,7 @@ def mended(text: str, schema: Schema, today: date) -> Mended:
 @dataclass(slots=True)
 class _Mending:
     schema: Schema
+    joins: Joins
     repairs: list[str] = field(default_factory=list[str])
 
     def mend(self, scope: Scope) -> None:
@@ -97,124 +99,92 @@ class _Mending:
         select = scope.expression
         if not isinstance(select, exp.Select) or select.args.get("from_") is None:
             return
-        sources = self._tables_of(scope)
-        if len(sources) != len(scope.selected_sources):
-            return  # what a CTE or a subquery gives is not in the card: nothing is certain here
-        aliases = {alias.casefold() for alias in _aliases(select)}
-        joined = _Joined(select, sources, Joins(self.schema), self.schema)
-        for column in list(scope.columns):
-            self._home(column, joined, aliases)
+        sources = sources_of(scope, self.schema, self.joins)
+        if sources is None:
+            return
+        self.repairs += rejoined(sources)
+        given = {one.alias.casefold() for one in select.expressions if one.alias}
+        for column in list(scope.find_all(exp.Column)):
+            if column.name and not isinstance(column.this, exp.Star):
+                self._home(column, sources, given)
+        self.repairs += unrepeated(sources)
 
-    def _home(self, column: exp.Column, joined: _Joined, aliases: set[str]) -> None:
+    def _home(self, column: exp.Column, sources: Sources, given: Collection[str]) -> None:
         of, name = column.table, column.name
-        table = joined.sources.get(of.casefold()) if of else None
-        if not name or isinstance(column.this, exp.Star) or (table and table.column(name)):
+        alias = sources.alias(of) if of else None
+        if of and alias is None:
+            self._add(column, sources)
             return
-        if not of and (name.casefold() in aliases or joined.has(name)):
+        here = sources.having(name)
+        if alias in here or (not of and (len(here) == 1 or name.casefold() in given)):
             return
-        if of and table is None:
-            wanted = self.schema.table(of)
-            if wanted is None or wanted.column(name) is None or not (to := joined.reach(wanted)):
+        if alias and self._by_its_key(column, sources, [alias]):
+            return
+        if not here and self._by_its_key(column, sources, list(sources.tables)):
+            return
+        if here:
+            one = here[0] if len(here) == 1 else sources.first_of_same(here, name)
+            if one is not None and not _says_itself(column, one, name):
+                self._put(column, one, sources, of)
+            return
+        homes = [one for one in self.schema.tables if one.column(name)]
+        if (way := sources.looked_up(homes)) is not None:
+            home, start, hops = way
+            column.set("table", exp.to_identifier(sources.look_up(start, hops)))
+            self.repairs.append(f"{name} is a column of {home.name}, which is joined by its key")
+
+    def _add(self, column: exp.Column, sources: Sources) -> None:
+        """Join the table that a column is said to be of, where it is not there."""
+        wanted = self.schema.table(column.table)
+        if wanted is None or wanted.column(column.name) is None:
+            return
+        if (known := next((a for a, t in sources.tables.items() if t is wanted), None)) is None:
+            way = sources.looked_up([wanted])
+            if way is None:
                 return
-            column.set("table", exp.to_identifier(to))
-            self.repairs.append(f"{wanted.name} was used without a join, and is joined by its key")
-            return
-        here = joined.having(name)
-        if len(here) == 1:
-            column.set("table", exp.to_identifier(here[0]))
+            known = sources.look_up(way[1], way[2])
+        column.set("table", exp.to_identifier(known))
+        self.repairs.append(f"{wanted.name} was used without a join, and is joined by its key")
+
+    def _by_its_key(self, column: exp.Column, sources: Sources, among: Sequence[str]) -> bool:
+        """Put a key in place of what other tables call it when they point at it."""
+        found = {
+            (alias, key.referenced_columns[0])
+            for alias in among
+            for table in self.schema.tables
+            for key in table.foreign_keys
+            if key.table == sources.tables[alias].name
+            and [one.casefold() for one in key.columns] == [column.name.casefold()]
+        }
+        if len(found) != 1:
+            return False
+        [(alias, own)] = found
+        if _says_itself(column, alias, own):
+            return False
+        self.repairs.append(f"{column.name} is called {own} in {sources.tables[alias].name}")
+        column.set("table", exp.to_identifier(alias))
+        column.set("this", exp.to_identifier(own))
+        return True
+
+    def _put(self, column: exp.Column, alias: str, sources: Sources, of: str) -> None:
+        name, table = column.name, sources.tables[alias]
+        column.set("table", exp.to_identifier(alias))
+        if of:
+            known = sources.tables.get(sources.alias(of) or "")
+            taken = known.name if known is not None else of
+            self.repairs.append(f"{name} was taken from {taken}, and is a column of {table.name}")
+        else:
             self.repairs.append(
-                f"{name} was taken from {_called(table, of)}, and is a column of "
-                f"{joined.sources[here[0].casefold()].name}"
+                f"{name} is in several tables, joined by it: that of {table.name} is taken"
             )
-        elif not here:
-            homes = [one for one in self.schema.tables if one.column(name)]
-            reached = [(one, to) for one in homes if (to := joined.can_reach(one))]
-            if len(reached) == 1:
-                home = reached[0][0]
-                column.set("table", exp.to_identifier(joined.reach(home)))
-                self.repairs.append(
-                    f"{name} is a column of {home.name}, which is joined by its key"
-                )
-
-    def _tables_of(self, scope: Scope) -> dict[str, Table]:
-        found: dict[str, Table] = {}
-        for alias, (_, source) in scope.selected_sources.items():
-            if isinstance(source, exp.Table):
-                qualified = f"{source.db}.{source.name}" if source.db else source.name
-                table = self.schema.table(qualified)
-                if table is not None:
-                    found[alias.casefold()] = table
-        return found
 
 
-@dataclass(slots=True)
-class _Joined:
-    """A SELECT, the tables in its FROM by their aliases, and those that could be added."""
-
-    select: exp.Select
-    sources: dict[str, Table]
-    joins: Joins
-    schema: Schema
-
-    def has(self, name: str) -> bool:
-        return any(table.column(name) for table in self.sources.values())
-
-    def having(self, name: str) -> list[str]:
-        return [alias for alias, table in self.sources.items() if table.column(name)]
-
-    def can_reach(self, wanted: Table) -> bool:
-        return bool(self._way(wanted))
-
-    def reach(self, wanted: Table) -> str | None:
-        """The alias of a table, joined if it was not there; None where no one way leads to it."""
-        for alias, table in self.sources.items():
-            if table.name == wanted.name:
-                return alias
-        way = self._way(wanted)
-        if way is None:
-            return None
-        alias, hops = way
-        for hop in hops:
-            alias = self._add(alias, hop.key)
-        return alias
-
-    def _way(self, wanted: Table) -> tuple[str, tuple[Hop, ...]] | None:
-        ways: list[tuple[str, tuple[Hop, ...]]] = []
-        for alias, table in self.sources.items():
-            if wanted.name in self.joins.reach(table.name):
-                try:
-                    ways.append((alias, self.joins.path(table.name, wanted.name)))
-                except TwoWays:
-                    return None
-        ways.sort(key=lambda way: len(way[1]))
-        if not ways or (len(ways) > 1 and len(ways[0][1]) == len(ways[1][1])):
-            return None
-        return ways[0]
-
-    def _add(self, alias: str, key: ForeignKey) -> str:
-        target = self.schema.table(key.table)
-        assert target is not None  # `Joins` keeps keys to tables of the card alone
-        for known, table in self.sources.items():
-            if table is target:
-                return known
-        name = target.name.rpartition(".")[2]
-        conditions = [
-            exp.column(there, table=name).eq(exp.column(here, table=alias))
-            for here, there in zip(key.columns, key.referenced_columns, strict=True)
-        ]
-        self.select.join(
-            exp.to_table(target.name, dialect=self.schema.dialect),
-            on=exp.and_(*conditions),
-            join_type="left",
-            copy=False,
-        )
-        self.sources[name.casefold()] = target
-        return name
-
-
-def _aliases(select: exp.Select) -> Iterable[str]:
-    return (one.alias for one in select.expressions if one.alias)
-
-
-def _called(table: Table | None, alias: str) -> str:
-    return table.name if table is not None else alias or "no table"
+def _says_itself(column: exp.Column, alias: str, name: str) -> bool:
+    """Whether that column, put in its place, would be compared with itself."""
+    both = column.parent
+    return isinstance(both, exp.EQ) and any(
+        isinstance(one, exp.Column)
+        and one is not column
+        and (one.table.casefold(), one.name.casefold()) == (alias.casefold(), name.casefold())
+        for one in (both.this, both.expression)
+    )

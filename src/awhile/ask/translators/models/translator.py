@@ -18,11 +18,13 @@ from awhile.ask.translators.models.asking import (
     Wrote,
     correction_of,
     nearest,
+    new_mark,
+    pressed,
     reply_of,
     request_of,
 )
 from awhile.ask.translators.models.cards import LONGEST_CARD, card_of
-from awhile.ask.translators.models.grammar import answer_grammar
+from awhile.ask.translators.models.grammar import answer_grammar, only_sql
 from awhile.ask.translators.models.local import LocalModelFailed
 from awhile.ask.translators.models.mending import Unreadable, mended
 from awhile.ask.translators.models.saying import said_of
@@ -50,6 +52,9 @@ MOST_TOKENS = 2000
 LONGEST_LOCAL_CARD = 6000
 """Characters of a card for a model on this machine: half as many to read before it answers."""
 
+MOST_TOKENS_OF_SQL = 600
+"""Of an answer that a grammar keeps to SQL: small models can say one thing again and again."""
+
 _NOT_TAKEN = 400
 _NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 """Beside a grammar: an answer that may only be SQL leaves no room to think aloud."""
@@ -63,6 +68,11 @@ class _Asked:
     messages: Sequence[Said]
     grammar: str | None
     today: date
+
+    def and_then(self, said: Sequence[Said]) -> _Asked:
+        """The same with what is said after its first answer; that is not asked back again."""
+        grammar = self.grammar and only_sql(self.grammar)
+        return replace(self, messages=[*self.messages, *said], grammar=grammar)
 
 
 class ModelTranslator:
@@ -91,6 +101,7 @@ class ModelTranslator:
         self._examples: Callable[[], Sequence[Example]] | None = None
         self._may_show = may_show
         self._seconds = seconds
+        self._mark = new_mark()
         self._settings = {"temperature": 0.0, "max_tokens": MOST_TOKENS, **(settings or {})}
 
     def learning(self, examples: Callable[[], Sequence[Example]]) -> Self:
@@ -138,7 +149,7 @@ class ModelTranslator:
     ) -> Translation:
         """See `contract.Corrects.correct`."""
         asked = await self._request(question, schema, today, conversation)
-        asked = replace(asked, messages=[*asked.messages, *correction_of(written.sql, error)])
+        asked = asked.and_then(correction_of(written.sql, error))
         came_to = await self._answered(question, schema, asked, before=written.use)
         if not isinstance(came_to, Sql):
             return came_to
@@ -160,6 +171,7 @@ class ModelTranslator:
             system, messages = request_of(
                 question,
                 card.text,
+                mark=self._mark,
                 dialect=schema.dialect,
                 today=today,
                 conversation=conversation,
@@ -186,7 +198,13 @@ class ModelTranslator:
             said = self._chosen.without_key(_said_of(error)).splitlines()[0]
             return self._failed(schema, question, f"could not be asked. {said}")
         use = _use_of(self._chosen.name, response, time.monotonic() - began, before)
-        match reply_of(response.text or ""):
+        reply = reply_of(response.text or "")
+        if isinstance(reply, AskedBack) and not reply.helps(question):
+            if before is not None:
+                return self._failed(schema, question, f"found no answer: {reply.text}")
+            again = asked.and_then(pressed(response.text or ""))
+            return await self._answered(question, schema, again, use)
+        match reply:
             case Cannot(why):
                 return self._failed(schema, question, f"found no answer: {why}")
             case AskedBack(text, choices):
@@ -242,6 +260,9 @@ class ModelTranslator:
         settings = ModelSettings(timeout=self._seconds, **self._settings)  # type: ignore[typeddict-item]
         if further:
             settings["extra_body"] = dict(further)
+            settings["max_tokens"] = min(
+                settings.get("max_tokens", MOST_TOKENS), MOST_TOKENS_OF_SQL
+            )
         return await model_request(self._chosen.model, sent, model_settings=settings)
 
     def _failed(self, schema: Schema, question: str, why: str) -> Refusal:

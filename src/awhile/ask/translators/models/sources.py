@@ -1,0 +1,141 @@
+"""The tables in the FROM of one SELECT that a model wrote, and those that keys lead to.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from awhile.ask.translators.joins import TwoWays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sqlglot.optimizer.scope import Scope
+
+    from awhile.ask.schema import ForeignKey, Schema, Table
+    from awhile.ask.translators.joins import Hop, Joins
+
+__all__ = ["Sources", "conjuncts", "sources_of"]
+
+
+def sources_of(scope: Scope, schema: Schema, joins: Joins) -> Sources | None:
+    """Those of a scope; None where one of them is no table of the schema: what a subquery or a WITH
+    gives is not in the card, and nothing is certain."""
+    tables: dict[str, Table] = {}
+    for alias, (_, source) in scope.selected_sources.items():
+        if not isinstance(source, exp.Table):
+            return None
+        table = schema.table(f"{source.db}.{source.name}" if source.db else source.name)
+        if table is None:
+            return None
+        tables[alias] = table
+    assert isinstance(scope.expression, exp.Select)
+    return Sources(scope.expression, tables, schema, joins)
+
+
+@dataclass(slots=True)
+class Sources:
+    """A SELECT and the tables in its FROM by their aliases, in their order there."""
+
+    select: exp.Select
+    tables: dict[str, Table]
+    schema: Schema
+    joins: Joins
+
+    def alias(self, name: str) -> str | None:
+        """The alias that a name before a dot means, upper and lower case alike."""
+        return next((one for one in self.tables if one.casefold() == name.casefold()), None)
+
+    def having(self, column: str) -> list[str]:
+        """The aliases of the tables with a column of that name."""
+        return [alias for alias, table in self.tables.items() if table.column(column)]
+
+    def first_of_same(self, aliases: Sequence[str], column: str) -> str | None:
+        """The first of the aliases, where the joins make that column of all of them one value."""
+        same = {aliases[0]}
+        pairs = [
+            {first, second}
+            for first, second, name in self._equal()
+            if name == column.casefold() and {first, second} <= set(aliases)
+        ]
+        for _ in pairs:
+            same = same.union(*(pair for pair in pairs if pair & same))
+        return aliases[0] if same == set(aliases) else None
+
+    def _equal(self) -> Iterator[tuple[str, str, str]]:
+        """Two aliases and a column that a join makes equal in both."""
+        for join in self.select.args.get("joins") or ():
+            if join.side in ("RIGHT", "FULL"):
+                continue
+            for each in conjuncts(join.args.get("on")):
+                match each:
+                    case exp.EQ(this=exp.Column() as left, expression=exp.Column() as right) if (
+                        left.name.casefold() == right.name.casefold()
+                    ):
+                        first, second = self.alias(left.table), self.alias(right.table)
+                        if first and second:
+                            yield first, second, left.name.casefold()
+                    case _:
+                        pass
+
+    def looked_up(self, wanted: Sequence[Table]) -> tuple[Table, str, tuple[Hop, ...]] | None:
+        """The nearest of the wanted tables that keys lead to from one here, that one's alias, and
+        the keys; None where two are equally near."""
+        ways: list[tuple[int, Table, str, tuple[Hop, ...]]] = []
+        for table in wanted:
+            for alias, source in self.tables.items():
+                if table.name not in self.joins.reach(source.name):
+                    continue
+                try:
+                    hops = self.joins.path(source.name, table.name)
+                except TwoWays:
+                    return None
+                ways.append((len(hops), table, alias, hops))
+        ways.sort(key=lambda way: way[0])
+        if not ways or (len(ways) > 1 and ways[0][0] == ways[1][0]):
+            return None
+        return ways[0][1:]
+
+    def look_up(self, alias: str, hops: Iterable[Hop]) -> str:
+        """Join what keys lead to from an alias, where it is not there yet; the last one's alias."""
+        for hop in hops:
+            alias = self._look_up(alias, hop.key)
+        return alias
+
+    def _look_up(self, alias: str, key: ForeignKey) -> str:
+        target = self.schema.table(key.table)
+        assert target is not None  # `Joins` keeps keys to tables of the card alone
+        for known, table in self.tables.items():
+            if table is target:
+                return known
+        name = target.name.rpartition(".")[2]
+        self.select.join(
+            exp.to_table(target.name, dialect=self.schema.dialect),
+            on=self.keyed(key, alias, name),
+            join_type="left",
+            copy=False,
+        )
+        self.tables[name] = target
+        return name
+
+    @staticmethod
+    def keyed(key: ForeignKey, holder: str, target: str) -> exp.Expr:
+        """The condition of a join along a key, of the aliases that hold it and are pointed at."""
+        return exp.and_(
+            *(
+                exp.column(there, table=target).eq(exp.column(here, table=holder))
+                for here, there in zip(key.columns, key.referenced_columns, strict=True)
+            )
+        )
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions that all have to hold."""
+    if condition is None:
+        return []
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
