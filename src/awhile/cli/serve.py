@@ -181,7 +181,7 @@ def _serve_module(target: str, effective: Effective, how: Serving) -> None:
     from awhile.server.http import serve_http
 
     for name in OF_THE_APP:
-        if effective.origins[name] == f"the flag {ENTRIES[name].flag}":
+        if effective.by_flag(name):
             raise SettingsError(
                 f"{ENTRIES[name].flag} is for the database app, and {target!r} is a module: leave "
                 "one of the two out."

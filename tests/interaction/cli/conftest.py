@@ -73,6 +73,7 @@ class InThisProcess:
     def __init__(
         self, place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
     ) -> None:
+        self.place = place
         self.folder = place.folder
         self.at_a_terminal = place.at_a_terminal
         self.started = place.started

@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
 from subprocess import PIPE
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from awhile.cli import ends
+from tests.interaction.ask.model_server import model_server
 from tests.interaction.cli.conftest import InThisProcess
 from tests.interaction.cli.terminal import Place
 
@@ -252,6 +256,50 @@ def test_a_semantic_file_is_gone_by_also_where_a_server_without_it_runs(
     assert served.run(*question).returncode == ends.NOT_ANSWERED
     done = served.run(*question, "--semantic-file", str(file))
     assert done.returncode == ends.RESULT, done.stderr
+
+
+UNREACHED = ("--model-url", "http://127.0.0.1:9/v1")
+"""Where no model is, which is not asked either."""
+COUNT = ("ask", "how many products are there?", "--model")
+
+
+def test_a_model_that_is_named_is_the_one_that_is_asked_though_a_server_without_it_runs(
+    served: InThisProcess,
+) -> None:
+    """Ours: it is asked by a server of this command, and that is said."""
+
+    async def asked() -> subprocess.CompletedProcess[str]:
+        async with model_server("```sql\nSELECT 42 AS answer\n```") as model:
+            words = ("ask", "is there any pattern in what people buy?", "--csv")
+            flags = ("--model", "compatible:stand-in", "--model-url", model.url)
+            done = await anyio.to_thread.run_sync(served.place.run, *words, *flags)
+            assert len(model.asked) == 1
+            return done
+
+    done = anyio.run(asked)
+    assert (done.returncode, done.stdout) == (ends.RESULT, "answer\n42\n"), done.stderr
+    assert "No server of that database and with the model 'compatible:stand-in at " in done.stderr
+    assert "is running here; starting one, which ends with this command." in done.stderr
+
+
+def test_a_server_that_has_the_model_that_is_named_is_asked(place: Place) -> None:
+    """Ours: it has loaded it already."""
+    with place.started("serve", "--port=0", "--model", "compatible:any", *UNREACHED) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline()
+        same = place.run(*COUNT, "compatible:any", *UNREACHED)
+        assert same.returncode == ends.RESULT, same.stderr
+        assert "starting one" not in same.stderr
+        server.send_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("flag", ["--model", "--semantic-file"])
+def test_a_server_that_is_named_is_asked_as_it_is(served: InThisProcess, flag: str) -> None:
+    """Ours: it is refused, rather than answered by another model or without the words."""
+    done = served.run("ask", "how many?", flag, "gguf:own.gguf", "--url", "http://127.0.0.1:9/mcp")
+    assert done.returncode == ends.USAGE
+    assert f"{flag} is for a server that this command starts" in done.stderr
+    assert f"Give {flag} to `awhile serve` there" in done.stderr
 
 
 def test_without_a_server_one_is_started_and_what_was_asked_is_listed_all_the_same(

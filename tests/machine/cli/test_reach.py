@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from awhile.ask.cli.folder import DataFolder
+from awhile.ask.cli.folder import DataFolder, model_of
 from awhile.ask.cli.inbox import show_runs
 from awhile.ask.cli.listing import merged
 from awhile.ask.cli.reach import RUN_TOOLS, of_another_kind, run_key
@@ -71,3 +71,27 @@ def test_what_the_server_lists_is_listed_once() -> None:
     run = {"run_id": RUN_ID, "created_at": at}
     other = {"run_id": "8e" * 16, "created_at": at, "server": THERE}
     assert merged([run], [{**run, "server": THERE}, other], 10) == [run, other]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("gguf:own.gguf", "gguf:./sub/../own.gguf", True),
+        ("gguf:own.gguf", "gguf:other.gguf", False),
+        ("ollama:qwen3:8b", "ollama:qwen3", False),
+    ],
+)
+def test_a_model_is_told_from_another(one: str, other: str, same: bool) -> None:
+    """Ours: a file by where it is, however it is written."""
+    first, second = (
+        model_of(read_settings(environment={"AWHILE_MODEL": each}).settings)
+        for each in (one, other)
+    )
+    assert (first == second) is same
+
+
+def test_a_password_in_a_models_address_is_not_written_down() -> None:
+    """Ours: which servers run is in a file."""
+    url = "http://ada:secret@127.0.0.1:8080/v1"
+    environment = {"AWHILE_MODEL": "compatible:any", "AWHILE_MODEL_URL": url}
+    assert "secret" not in model_of(read_settings(environment=environment).settings)

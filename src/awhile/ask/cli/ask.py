@@ -81,6 +81,8 @@ def ask(
     server_token_from: Annotated[str | None, option("server_token_from")] = None,
     database: Annotated[list[str] | None, option("database")] = None,
     semantic_file: Annotated[str | None, option("semantic_file")] = None,
+    model: Annotated[str | None, option("model")] = None,
+    model_url: Annotated[str | None, option("model_url")] = None,
     sample: Annotated[str | None, option("sample")] = None,
     data_folder: Annotated[str | None, option("data_folder")] = None,
     ledger: Annotated[str | None, option("ledger")] = None,

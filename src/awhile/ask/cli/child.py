@@ -76,9 +76,7 @@ class ServerChild:
         self._flags = [
             f"{entry.flag}={as_text(getattr(effective.settings, name))}"
             for name, entry in ENTRIES.items()
-            if name not in NOT_THE_SERVERS
-            and name != "port"
-            and effective.origins[name] == f"the flag {entry.flag}"
+            if name not in NOT_THE_SERVERS and name != "port" and effective.by_flag(name)
         ]
         if not urls:  # of files there may be more than a variable holds
             self._flags += [f"{ENTRIES['database'].flag}={each}" for each in database or ()]

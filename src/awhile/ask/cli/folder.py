@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from awhile.ask.engines.open import without_password
+from awhile.ask.translators.models.providers import GGUF
 from awhile.cli.kept import kept_secret, make_folder, unwritable
 
 if TYPE_CHECKING:
@@ -24,6 +25,18 @@ TOKEN_BYTES = 24
 def semantics_of(settings: Settings) -> str:
     """The semantic file a server with these settings goes by; empty without one."""
     return "" if settings.semantic_file is None else str(settings.semantic_file.resolve())
+
+
+def model_of(settings: Settings) -> str:
+    """The model of a server with these settings, for telling two of them apart; empty without
+    one."""
+    if settings.model is None:
+        return ""
+    provider, _, name = settings.model.partition(":")
+    if provider == GGUF:
+        name = str(Path(name).expanduser().resolve())
+    at = "" if settings.model_url is None else f" at {without_password(settings.model_url)}"
+    return f"{provider}:{name}{at}"
 
 
 def served_by(settings: Settings) -> str:
@@ -44,6 +57,8 @@ class RunningServer:
     """What it serves, as `DataFolder.announced` was told."""
     semantics: str = ""
     """The semantic file it goes by; empty without one."""
+    model: str = ""
+    """Its model, as `model_of` has it; empty without one."""
 
 
 class DataFolder:
@@ -69,11 +84,13 @@ class DataFolder:
         return kept_secret(self.path, "page-key", lambda: secrets.token_urlsafe(TOKEN_BYTES))
 
     @contextmanager
-    def announced(self, url: str, serves: str, semantics: str = "") -> Generator[None]:
+    def announced(
+        self, url: str, serves: str, semantics: str = "", model: str = ""
+    ) -> Generator[None]:
         """Let other programs of this data folder find this server, for as long as it runs."""
         file = self._servers / f"{os.getpid()}.json"
         draft = file.with_suffix(".tmp")
-        server = RunningServer(url, os.getpid(), serves, semantics)
+        server = RunningServer(url, os.getpid(), serves, semantics, model)
         draft.write_text(json.dumps(asdict(server)))
         draft.replace(file)
         try:
@@ -107,4 +124,4 @@ def _alive(pid: int) -> bool:
     return True
 
 
-__all__ = ["DataFolder", "RunningServer", "semantics_of", "served_by"]
+__all__ = ["DataFolder", "RunningServer", "model_of", "semantics_of", "served_by"]

@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 
 from awhile.ask.cli.child import ServerChild
-from awhile.ask.cli.folder import DataFolder, semantics_of, served_by
+from awhile.ask.cli.folder import DataFolder, model_of, semantics_of, served_by
 from awhile.cli.coming_back import noted
 from awhile.cli.credentials import (
     NOTHING,
@@ -22,6 +22,7 @@ from awhile.cli.credentials import (
     credentials_for,
 )
 from awhile.cli.screen import err, say
+from awhile.cli.settings import ENTRIES
 from awhile.client import Ledger, connect
 from awhile.errors import (
     ProtocolFailed,
@@ -33,8 +34,9 @@ from awhile.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 
+    from awhile.ask.cli.folder import RunningServer
     from awhile.cli.settings import Effective
     from awhile.client import Entry, Handle, RemoteServer
 
@@ -78,7 +80,7 @@ async def reached(
 
     Raises:
         Unreachable: none answers.
-        SettingsError: what answers is no server of ours.
+        SettingsError: what answers is no server of ours; or one is named, and how it is to be.
         ServerNotStarted: one was started and ended at once.
     """
     settings = effective.settings
@@ -88,6 +90,7 @@ async def reached(
         stack.callback(ledger.close)
         connecting = _Connecting(ledger, answers_forms)
         if settings.server_url is not None:
+            _must_be_as_it_is(effective)
             yield await connecting.named(effective, settings.server_url).connected(
                 stack, settings.server_url
             )
@@ -96,11 +99,14 @@ async def reached(
             raise SettingsError(
                 "--token-from is for the server that --url names, and none is named. Add --url."
             )
-        running = [one.url for one in folder.running_servers()]
-        for url in _candidates(effective, folder, prefer, asks=start):
+        running = folder.running_servers()
+        here = [one.url for one in running]
+        fitting, lacking = _fitting(effective, running, asks=start)
+        preferred = [] if prefer is None else [prefer]
+        for url in dict.fromkeys([*preferred, *(one.url for one in fitting)]):
             trying = AsyncExitStack()
             # Only a server that somebody has named is shown who asks.
-            how = connecting if url in running else connecting.named(effective, url)
+            how = connecting if url in here else connecting.named(effective, url)
             try:
                 server = await how.connected(trying, url, ANSWER_SECONDS)
             except NotAllowed:
@@ -117,7 +123,13 @@ async def reached(
                 "No server is running here, and only a server lists the runs it keeps. Start "
                 "one with `awhile app` or `awhile serve`, or name one with --url."
             )
-        if err().is_terminal and not quiet:
+        if lacking and not quiet:
+            say(
+                f"No server {lacking} is running here; starting one, which ends with this "
+                "command. `awhile serve` with the same flags keeps one.",
+                aside=True,
+            )
+        elif err().is_terminal and not quiet:
             say("No server is running here; starting one.", aside=True)
         child = ServerChild(effective, port=0)
         await stack.enter_async_context(child.running())
@@ -262,19 +274,41 @@ async def whole_id(there: Reached, beginning: str) -> str:
     )
 
 
-def _candidates(
-    effective: Effective, folder: DataFolder, prefer: str | None, *, asks: bool
-) -> list[str]:
+def _must_be_as_it_is(effective: Effective) -> None:
+    for name in ("semantic_file", "model", "model_url"):
+        if effective.by_flag(name):
+            flag = ENTRIES[name].flag
+            raise SettingsError(
+                f"{flag} is for a server that this command starts, and the one that "
+                f"{effective.origins['server_url']} names is asked as it is. Give {flag} to "
+                "`awhile serve` there, or leave one of the two out."
+            )
+
+
+def _fitting(
+    effective: Effective, running: Sequence[RunningServer], *, asks: bool
+) -> tuple[Sequence[RunningServer], str]:
+    """Those that may be asked; and where some run and none may, what none of them is."""
+    wishes = list(_wishes(effective, asks=asks))
+    fitting = [one for one in running if all(fits(one) for _, fits in wishes)]
+    lacking = " and ".join(what for what, _ in wishes) if running and not fitting else ""
+    return fitting, lacking
+
+
+def _wishes(
+    effective: Effective, *, asks: bool
+) -> Generator[tuple[str, Callable[[RunningServer], bool]]]:
     # A database somebody chose must be the one that is asked; else whatever is being served.
-    chosen = effective.given("database") or effective.given("sample")
-    wanted = served_by(effective.settings) if chosen else None
-    running = folder.running_servers()
+    if effective.given("database") or effective.given("sample"):
+        wanted = served_by(effective.settings)
+        yield "of that database", lambda one: one.serves == wanted
     if asks and effective.given("semantic_file"):  # so must be what the words mean
         meant = semantics_of(effective.settings)
-        running = [one for one in running if one.semantics == meant]
-    urls = [] if prefer is None else [prefer]
-    urls += [one.url for one in running if wanted in (None, one.serves)]
-    return list(dict.fromkeys(urls))
+        yield "with that semantic file", lambda one: one.semantics == meant
+    # A model that variables or the file name is for servers: the one that is there has its own.
+    if asks and (effective.by_flag("model") or effective.by_flag("model_url")):
+        model = model_of(effective.settings)
+        yield f"with the model {model!r}", lambda one: one.model == model
 
 
 @dataclass(frozen=True, slots=True)

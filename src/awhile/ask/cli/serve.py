@@ -15,7 +15,7 @@ import anyio.to_thread
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from awhile.ask.cli.folder import DataFolder, semantics_of, served_by
+from awhile.ask.cli.folder import DataFolder, model_of, semantics_of, served_by
 from awhile.ask.cli.lingering import LEFT_LOG, linger
 from awhile.ask.cli.translating import translator_of
 from awhile.ask.engines.contract import Budget
@@ -82,7 +82,9 @@ async def _serve_http(settings: Settings, *, how: Serving) -> None:
             def ready(url: str) -> None:
                 collector.settle()
                 while_serving.enter_context(
-                    folder.announced(url, served_by(settings), semantics_of(settings))
+                    folder.announced(
+                        url, served_by(settings), semantics_of(settings), model_of(settings)
+                    )
                 )
                 sys.stdout.write(f"{url}\n")
                 sys.stdout.flush()

@@ -47,6 +47,10 @@ class Effective:
         """Whether somebody set it, rather than the default."""
         return self.origins[name] != "default"
 
+    def by_flag(self, name: str) -> bool:
+        """Whether it was set on this command line."""
+        return self.origins[name] == f"the flag {ENTRIES[name].flag}"
+
 
 def option(name: str) -> Any:
     """The Typer option of one setting, made from the table so that it cannot drift from it."""
