@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from awhile.ask.translators.models.kinds import Kinds, day_of
+from awhile.ask.translators.models.kinds import MOMENTS, Kinds, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +50,7 @@ _PARTS = {
 }  # fmt: skip
 _WHOLE = re.compile(r"[+-]?\d{1,9}")
 _STARTS = {"DAY": "%Y-%m-%d", "MONTH": "%Y-%m-01", "YEAR": "%Y-01-01"}
+_DAYS = "dates are taken from each other in days, where SQLite takes their years"
 _SHIFTS = exp.Add | exp.Sub | exp.DateAdd | exp.DateSub
 _PART_OF = exp.Year | exp.Month | exp.Day | exp.Hour | exp.Minute | exp.Second
 
@@ -69,7 +70,8 @@ def localised(tree: exp.Query, schema: Schema, today: date) -> list[str]:
         SqlglotError: names in it cannot be resolved.
     """
     writing = _Writing(Kinds(tree, schema), schema.dialect, today)
-    for rewrite in (writing.today_in, writing.idiom_in, writing.last_day_in, writing.division_in):
+    dated = (writing.today_in, writing.idiom_in, writing.today_in)  # an idiom may hold a "now"
+    for rewrite in (*dated, writing.last_day_in, writing.division_in):
         for node in reversed(list(tree.walk())):  # what is inside comes first
             rewrite(node)
     return list(dict.fromkeys(writing.repairs))
@@ -103,6 +105,11 @@ class _Writing:
         if said is not None:
             node.replace(said[0])
             self.repairs.append(said[1])
+        elif self.dialect == "sqlite" and isinstance(node, exp.DateAdd | exp.DateDiff):
+            # SQLGlot would write something of its own; the database should say that it has none.
+            args = [node.this, node.expression, node.args.get("unit")]
+            name = node.sql_names()[0]
+            node.replace(_call(name, *(one for one in args if one is not None)))
 
     def last_day_in(self, node: exp.Expr) -> None:
         """All of the last day, where times are asked for up to a date."""
@@ -171,47 +178,74 @@ class _Writing:
         return _call("STRFTIME", form, self._day(), *_without_zones(changes))
 
     def _for_lite(self, node: exp.Expr) -> tuple[exp.Expr, str] | None:
+        said: exp.Expr | None
         match node:
             case exp.Sub() if self._is_date(node.this) and self._is_date(node.expression):
-                days = [_call("JULIANDAY", _bare(one)) for one in (node.this, node.expression)]
-                said = "dates are taken from each other in days, where SQLite takes their years"
-                return exp.Sub(this=days[0], expression=days[1]), said
+                return _between(node.this, node.expression), _DAYS
+            case exp.DateDiff():
+                said = self._days(node)
+                return (said, _DAYS) if said else None
             case _ if isinstance(node, _SHIFTS):
-                shifted = self._shifted(node)
-                return (shifted, _as_lite_has("a shifted date")) if shifted else None
+                said, what = self._shifted(node), "a shifted date"
             case exp.Extract():
-                part = _part(node.name.upper(), node.expression)
+                said, what = _part(node.name.upper(), node.expression), "a part of a date"
             case _ if isinstance(node, _PART_OF):
-                part = _part(node.key.upper(), node.this)
+                said, what = _part(node.key.upper(), node.this), "a part of a date"
             case exp.DateTrunc() | exp.TimestampTrunc():
-                form = _STARTS.get(node.args["unit"].name.upper())
-                start = _call("STRFTIME", exp.Literal.string(form), node.this) if form else None
-                return (start, _as_lite_has("the start of a time")) if start else None
+                said, what = _start(node.args["unit"].name.upper(), node.this), "a start of a time"
+            case exp.Cast():
+                said, what = _lite_moment(node), "a date"
+            case exp.Anonymous() if _is_moment(node):
+                said, what = exp.CurrentTimestamp(), "the time of now"
+            case exp.ILike():
+                said, what = exp.Like(**node.args), "ILIKE"
             case _:
                 return None
-        return (part, _as_lite_has("a part of a date")) if part else None
+        return (said, f"{what} is written as SQLite has it") if said else None
+
+    def _days(self, node: exp.DateDiff) -> exp.Expr | None:
+        """MySQL's count of days, the later one first; or, after a unit, that of the others."""
+        end, start, third = node.this, node.expression, node.args.get("unit")
+        if third is not None and end.name.lower() != "day":
+            return None
+        if third is not None:
+            end = exp.column(third.name) if isinstance(third, exp.Var) else third
+        days = [one if self.kinds.of(one) == "date" else exp.Date(this=one) for one in (end, start)]
+        return exp.cast(_between(*days), "int", copy=False)
 
     def _is_date(self, node: exp.Expr) -> bool:
         return self.kinds.of(node) in {"date", "timestamp"}
 
     def _shifted(self, node: exp.Expr) -> exp.Expr | None:
         """A date and an interval as SQLite's date function, with the interval for a modifier."""
-        when, by = node.this, node.expression
-        if isinstance(node, exp.Add) and isinstance(_bare(when), exp.Interval):
+        when, by = _bare(node.this), _bare(node.expression)
+        if isinstance(node, exp.Add) and (isinstance(when, exp.Interval) or self._is_date(by)):
             when, by = by, when
-        by = _bare(by)
-        unit = by.args.get("unit") if isinstance(by, exp.Interval) else None
-        many, lite = _UNITS.get(unit.name.upper().removesuffix("S") if unit else "", (0, ""))
-        if not many or not isinstance(by.this, exp.Literal) or not _WHOLE.fullmatch(by.this.name):
+        many, unit, count = 0, "", by
+        if isinstance(by, exp.Interval):
+            name = by.args["unit"].name if by.args.get("unit") else ""
+            many, unit = _UNITS.get(name.upper().removesuffix("S"), (0, ""))
+            count = by.this
+        elif self.kinds.of(when) == "date" and self.kinds.of(by) == "integer":
+            many, unit = 1, "day"  # as PostgreSQL, DuckDB and Oracle add whole numbers to dates
+        if not many:
             return None
-        count = many * int(by.this.name)
-        if isinstance(node, exp.Sub | exp.DateSub):
-            count = -count
-        change = f"{count:+d} {lite}"
-        to_second = lite in _OF_A_DAY or self.kinds.of(when) == "timestamp"
-        changes = [change, "floor"] if lite in _CLIPPED else [change]
-        texts = [exp.Literal.string(one) for one in changes]
-        return _call("DATETIME" if to_second else "DATE", _bare(when), *texts)
+        change = _change(count, -many if isinstance(node, exp.Sub | exp.DateSub) else many, unit)
+        if change is None:
+            return None
+        to_second = unit in _OF_A_DAY or self.kinds.of(when) == "timestamp"
+        last = [exp.Literal.string("floor")] if unit in _CLIPPED else []
+        return _call("DATETIME" if to_second else "DATE", when, change, *last)
+
+
+def _change(count: exp.Expr, many: int, unit: str) -> exp.Expr | None:
+    """So many times a count of units, as SQLite's date functions take it."""
+    if isinstance(count, exp.Literal):
+        if not _WHOLE.fullmatch(count.name):
+            return None
+        return exp.Literal.string(f"{many * int(count.name):+d} {unit}")
+    times = exp.Mul(this=exp.Literal.number(many), expression=_wrapped(_bare(count)))
+    return exp.DPipe(this=exp.paren(times, copy=False), expression=exp.Literal.string(f" {unit}"))
 
 
 def _is_today(node: exp.Expr) -> bool:
@@ -259,8 +293,21 @@ def _call(name: str, *args: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(args))
 
 
-def _as_lite_has(what: str) -> str:
-    return f"{what} is written as SQLite has it"
+def _between(end: exp.Expr, start: exp.Expr) -> exp.Expr:
+    days = [_call("JULIANDAY", _bare(one)) for one in (end, start)]
+    return exp.Sub(this=days[0], expression=days[1])
+
+
+def _start(unit: str, of: exp.Expr) -> exp.Expr | None:
+    form = _STARTS.get(unit)
+    return _call("STRFTIME", exp.Literal.string(form), of) if form else None
+
+
+def _lite_moment(node: exp.Cast) -> exp.Expr | None:
+    """A text, as SQLite keeps dates and times; its own cast would make a number of the year."""
+    if node.is_type("date"):
+        return node.this if day_of(node.this) else exp.Date(this=node.this)
+    return _call("DATETIME", node.this) if node.is_type(*MOMENTS) else None
 
 
 def _part(part: str, of: exp.Expr) -> exp.Expr | None:

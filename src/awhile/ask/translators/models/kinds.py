@@ -6,6 +6,7 @@ they stand in, or through what a subquery or a WITH gives. Whatever is not certa
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
     from awhile.ask.schema import ColumnKind, Schema, TableColumn
 
-__all__ = ["Kinds", "day_of"]
+__all__ = ["MOMENTS", "Kinds", "day_of"]
+
+MOMENTS = ("timestamp", "timestamptz", "timestampntz", "datetime")
+"""SQLGlot's types of a date with its time."""
 
 _REAL = ("REAL", "FLOA", "DOUB")
 """SQLite keeps a fraction of columns with these in their type, and whole numbers of DECIMAL ones as
@@ -25,9 +29,10 @@ integers (sqlite.org/datatype3.html, 3.1)."""
 _SMALL = ("INTEGER", "INT", "SMALLINT", "INT2", "INT4")
 """PostgreSQL adds these up to an integer, and BIGINT ones to a numeric."""
 _SAME = exp.Paren | exp.Alias | exp.Neg | exp.Min | exp.Max | exp.Nullif | exp.Filter | exp.Window
+_AS_TEXT = re.compile(r"\d{4}-\d\d-\d\d")
 _DAY = "YYYY-MM-DD"
 _NUMBERS: tuple[ColumnKind, ...] = ("integer", "number")
-_MOMENTS: dict[str, ColumnKind] = {"DATE": "date", "DATETIME": "timestamp"}
+_FUNCTIONS: dict[str, ColumnKind] = {"DATE": "date", "DATETIME": "timestamp"}
 
 
 class Kinds:
@@ -99,6 +104,8 @@ class Kinds:
             or (kind == "number" and not any(one in column.type.upper() for one in _REAL))
         ):
             return "integer"
+        if self._lite and column.minimum and not _AS_TEXT.match(column.minimum):
+            return None  # kept as numbers of seconds or days, of which its functions know nothing
         return kind
 
     def _column(self, node: exp.Column) -> TableColumn | None:
@@ -153,9 +160,9 @@ def _of_moment(node: exp.Expr | None) -> ColumnKind | None:
             return "timestamp"
         case exp.Cast() if node.is_type("date"):
             return "date"
-        case exp.Cast() if node.is_type("timestamp", "timestamptz", "timestampntz", "datetime"):
+        case exp.Cast() if node.is_type(*MOMENTS):
             return "timestamp"
         case exp.Anonymous():
-            return _MOMENTS.get(node.name.upper())
+            return _FUNCTIONS.get(node.name.upper())
         case _:
             return None
