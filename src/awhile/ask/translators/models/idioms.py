@@ -70,8 +70,15 @@ def localised(tree: exp.Query, schema: Schema, today: date) -> list[str]:
         SqlglotError: names in it cannot be resolved.
     """
     writing = _Writing(Kinds(tree, schema), schema.dialect, today)
-    dated = (writing.today_in, writing.idiom_in, writing.today_in)  # an idiom may hold a "now"
-    for rewrite in (*dated, writing.last_day_in, writing.division_in):
+    for rewrite in (
+        writing.difference_in,  # before a typed date is a text like any other
+        writing.today_in,
+        writing.idiom_in,
+        writing.today_in,  # of a "now" that was in an idiom
+        writing.difference_in,
+        writing.last_day_in,
+        writing.division_in,
+    ):
         for node in reversed(list(tree.walk())):  # what is inside comes first
             rewrite(node)
     return list(dict.fromkeys(writing.repairs))
@@ -94,6 +101,17 @@ class _Writing:
         if said is not None:
             node.replace(said)
             self.repairs.append(f"today is {self.today}, the day of the question")
+
+    def difference_in(self, node: exp.Expr) -> None:
+        """The days between two dates, where SQLite takes one number of a year from another.
+
+        One from a mere text stays: that is how some reckon an age.
+        """
+        if self.dialect != "sqlite" or not isinstance(node, exp.Sub):
+            return
+        if all(self._is_date(one) and _is_more_than_text(one) for one in node.unnest_operands()):
+            node.replace(_between(node.this, node.expression))
+            self.repairs.append(_DAYS)
 
     def idiom_in(self, node: exp.Expr) -> None:
         """One function or operator that this database lacks, or takes otherwise."""
@@ -180,8 +198,6 @@ class _Writing:
     def _for_lite(self, node: exp.Expr) -> tuple[exp.Expr, str] | None:
         said: exp.Expr | None
         match node:
-            case exp.Sub() if self._is_date(node.this) and self._is_date(node.expression):
-                return _between(node.this, node.expression), _DAYS
             case exp.DateDiff():
                 said = self._days(node)
                 return (said, _DAYS) if said else None
@@ -261,6 +277,11 @@ def _is_today(node: exp.Expr) -> bool:
             return node.is_type("date") and _is_moment(node.this)
         case _:
             return False
+
+
+def _is_more_than_text(node: exp.Expr) -> bool:
+    typed = isinstance(node, exp.CurrentDate | exp.CurrentTimestamp | exp.Cast)
+    return typed or node.find(exp.Column) is not None
 
 
 def _is_moment(node: exp.Expr | None) -> bool:
