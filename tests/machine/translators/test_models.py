@@ -101,6 +101,20 @@ SHOP = Schema(
             "id is in several tables, joined by it: that of customers is taken",
         ),
         (
+            "SELECT country FROM orders AS customers",
+            "SELECT customers_2.country FROM orders AS customers LEFT JOIN customers AS "
+            "customers_2 ON customers_2.id = customers.customer_id",
+            "country is a column of customers, which is joined by its key",
+        ),
+        (
+            "SELECT o.name, l.quantity FROM customers AS o JOIN lines AS l ON o.id = l.customer_id "
+            "JOIN products AS orders ON orders.id = l.product_id",
+            "SELECT o.name, l.quantity FROM customers AS o JOIN orders AS orders_2 ON o.id = "
+            "orders_2.customer_id JOIN lines AS l ON orders_2.id = l.order_id "
+            "JOIN products AS orders ON orders.id = l.product_id",
+            "lines was joined by a column that is not there, and is joined by keys over orders",
+        ),
+        (
             "SELECT o.order_id FROM orders AS o",
             "SELECT o.id FROM orders AS o",
             "order_id is called id in orders",

@@ -1,8 +1,10 @@
 """SQL that a model wrote, with columns put back into the tables that have them.
 
-Source: ours. Most of a small model's mistakes are two: a column taken from the wrong table, and a
-table that is used without a join. The syntax tree and the foreign keys mend both, where there is
-one way to do it. Whatever is changed is said: a text that was mended may run and still be wrong.
+Source: ours. Most of a small model's mistakes are of a few kinds: a column taken from the wrong
+table, a table that is used without a join or joined by a column that is not there, one that is
+joined for nothing, and another database's idiom. The syntax tree and the foreign keys mend them,
+where there is one way to do it. Whatever is changed is said: a text that was mended may run and
+still be wrong.
 """
 
 from __future__ import annotations
@@ -68,8 +70,8 @@ def one_select(text: str, dialect: str) -> exp.Query:
 def mended(text: str, schema: Schema, today: date) -> Mended:
     """The SELECT with what can be mended in one way mended; the rest is left as it was written.
 
-    A join is added only along a key from a table that is there to one that is looked up, so it
-    never multiplies rows.
+    A join is added only along a key from a table that is there to one that is looked up, which
+    multiplies no rows, and where the model itself joined a table, by a column that is not there.
 
     Raises:
         Unreadable: the text is not one SELECT.
@@ -81,7 +83,7 @@ def mended(text: str, schema: Schema, today: date) -> Mended:
             mending.mend(scope)
         mending.repairs += localised(tree, schema, today)
     except (SqlglotError, RecursionError):  # what it cannot resolve, the engine will name
-        return Mended(text, tree, ())
+        return Mended(text, one_select(text, schema.dialect), ())
     if not mending.repairs:
         return Mended(text, tree, ())
     sql = tree.sql(dialect=schema.dialect, pretty=True)
@@ -138,7 +140,7 @@ class _Mending:
         wanted = self.schema.table(column.table)
         if wanted is None or wanted.column(column.name) is None:
             return
-        if (known := next((a for a, t in sources.tables.items() if t is wanted), None)) is None:
+        if (known := sources.alias_of(wanted.name)) is None:
             way = sources.looked_up([wanted])
             if way is None:
                 return

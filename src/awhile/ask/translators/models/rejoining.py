@@ -75,30 +75,21 @@ def _rejoin(
     way: tuple[str, str, tuple[Hop, ...]],
 ) -> str:
     at, end, hops = way
-    joins: list[exp.Join] = sources.select.args["joins"]
     between: list[str] = []
     conditions = [
         one for one in conjuncts(join.args["on"]) if all(one is not each for each in wrong)
     ]
-    for place, hop in enumerate(hops):
+    for hop in hops:
         forward = hop.table == sources.tables[at].name
         named = hop.key.table if forward else hop.table
-        to = end if place == len(hops) - 1 else sources.alias(named) or named.rpartition(".")[2]
+        known = end if hop is hops[-1] else sources.alias_of(named)
+        to = known or sources.free_alias(named)
         condition = sources.keyed(hop.key, *((at, to) if forward else (to, at)))
         if to == end:
             conditions.append(condition)
-        elif sources.alias(to) is None:
-            table = sources.schema.table(named)
-            assert table is not None  # `Joins` keeps keys of tables of the card alone
-            added = exp.Join(
-                this=exp.to_table(table.name, dialect=sources.schema.dialect),
-                on=condition,
-                side=join.side or None,
-            )
-            joins.insert(joins.index(join), added)
-            sources.select.set("joins", joins)
-            sources.tables[to] = table
-            between.append(table.name)
+        elif known is None:
+            sources.add(named, to, condition, side=join.side or None, before=join)
+            between.append(named)
         at = to
     join.set("on", exp.and_(*conditions))
     over = f" over {between[0]}" if between else ""

@@ -5,6 +5,7 @@ Source: ours.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -108,20 +109,42 @@ class Sources:
         return alias
 
     def _look_up(self, alias: str, key: ForeignKey) -> str:
-        target = self.schema.table(key.table)
-        assert target is not None  # `Joins` keeps keys to tables of the card alone
-        for known, table in self.tables.items():
-            if table is target:
-                return known
-        name = target.name.rpartition(".")[2]
-        self.select.join(
-            exp.to_table(target.name, dialect=self.schema.dialect),
-            on=self.keyed(key, alias, name),
-            join_type="left",
-            copy=False,
-        )
-        self.tables[name] = target
+        if (known := self.alias_of(key.table)) is not None:
+            return known
+        name = self.free_alias(key.table)
+        self.add(key.table, name, self.keyed(key, alias, name), side="LEFT")
         return name
+
+    def alias_of(self, table: str) -> str | None:
+        """The first alias of a table of the schema, where it is in the FROM."""
+        return next((alias for alias, one in self.tables.items() if one.name == table), None)
+
+    def free_alias(self, table: str) -> str:
+        """What a table that is joined can be called: as it is, where nothing else is called so."""
+        name = table.rpartition(".")[2]
+        numbered = (f"{name}_{number}" for number in itertools.count(2))
+        return next(one for one in itertools.chain([name], numbered) if self.alias(one) is None)
+
+    def add(
+        self,
+        table: str,
+        alias: str,
+        on: exp.Expr,
+        *,
+        side: str | None = None,
+        before: exp.Join | None = None,
+    ) -> None:
+        """Join a table of the schema under a free alias; after all others, or before one."""
+        source = exp.to_table(table, dialect=self.schema.dialect)
+        if alias != source.name:
+            source = exp.alias_(source, alias, table=True)
+        joins: list[exp.Join] = list(self.select.args.get("joins") or ())
+        place = joins.index(before) if before is not None else len(joins)
+        joins.insert(place, exp.Join(this=source, on=on, side=side))
+        self.select.set("joins", joins)
+        known = self.schema.table(table)
+        assert known is not None  # `Joins` keeps keys of tables of the card alone
+        self.tables[alias] = known
 
     @staticmethod
     def keyed(key: ForeignKey, holder: str, target: str) -> exp.Expr:
