@@ -89,6 +89,7 @@ async def test_when_a_standby_takes_over_what_was_confirmed_is_there_and_watches
         url = own_cluster.url(target_session_attrs="read-write")
         url = url.replace(f"127.0.0.1:{own_cluster.port}", hosts)
         confirmed: set[str] = set()
+        before: set[str] = set()
         failed_over = anyio.Event()
 
         async def create(on: PostgresStore) -> None:
@@ -107,7 +108,7 @@ async def test_when_a_standby_takes_over_what_was_confirmed_is_there_and_watches
                 async with anyio.create_task_group() as callers:
                     for each in (store, store, second):
                         callers.start_soon(create, each)
-                    before = await wait_for(watch, [running])
+                    before |= await wait_for(watch, [running])
                     await anyio.to_thread.run_sync(own_cluster.kill)
                     await anyio.to_thread.run_sync(standby.promote)
                     failed_over.set()
