@@ -175,11 +175,45 @@ def test_what_can_be_put_right_in_one_way_is_and_said(
         "SELECT c.name, o.id FROM customers AS c JOIN orders AS o ON o.customer_id = c.id",
         # It would compare with itself.
         "SELECT COUNT(*) FROM trips AS t JOIN products AS p ON t.price = p.price",
+        # A subquery names what is around it.
+        "SELECT name FROM customers WHERE NOT EXISTS "
+        "(SELECT 1 FROM orders WHERE orders.customer_id = customers.id)",
+        "SELECT (SELECT MAX(day) FROM orders WHERE customer_id = customers.id) FROM customers",
+        "SELECT name FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE name > 'A')",
+        "SELECT day FROM orders WHERE EXISTS (SELECT 1 FROM customers WHERE id = customer_id)",
+        "SELECT o.day FROM (SELECT name AS who FROM customers) AS c, LATERAL "
+        "(SELECT day FROM orders WHERE c.who = title UNION SELECT day FROM orders WHERE who = 'A') "
+        "AS o, products",
+        "SELECT id FROM orders ANTI JOIN customers ON customers.id = orders.customer_id",
+        "SELECT title.town, [country + 1 FOR country IN [1, 2]] FROM lines, products",
+        "SELECT a FROM lines AS country(a, b, c) WHERE country.title = 1",
+        "SELECT l.quantity, o.day FROM lines AS l JOIN orders AS o ON o.rowid = l.order_id",
     ],
 )
 def test_whatever_else_stays_as_it_was_written(wrote: str) -> None:
     assert mended(wrote, SHOP, TODAY).sql == wrote
     assert mended(wrote, SHOP, TODAY).repairs == ()
+
+
+_BOTH = "FROM customers AS c JOIN orders AS o ON o.customer_id = c.id"
+
+
+@pytest.mark.parametrize(
+    "wrote",
+    [
+        f"SELECT country, COUNT(*) FROM (SELECT c.country {_BOTH}) AS x GROUP BY country",
+        f"WITH x AS (SELECT c.country {_BOTH}) SELECT country, COUNT(*) FROM x GROUP BY country",
+        f"SELECT c.country {_BOTH} UNION ALL SELECT town FROM towns",
+        f"SELECT c.country, SUM(1) {_BOTH} GROUP BY c.country",
+        f"SELECT SUM(CASE WHEN c.country = 'Italy' THEN 1 ELSE 0 END) {_BOTH}",
+        f"SELECT AVG(IF(c.country = 'Italy', 1, 0)) * COUNT_IF(c.country > 'I') {_BOTH}",
+        f"SELECT c.name, l.quantity {_BOTH} JOIN lines AS l USING (order_id)",
+        f"SELECT c.name, l.quantity {_BOTH} NATURAL JOIN lines AS l",
+        f"SELECT c.name, p.title {_BOTH} RIGHT JOIN products AS p ON p.id = c.id",
+    ],
+)
+def test_a_table_without_a_word_asked_of_it_stays_where_its_rows_matter(wrote: str) -> None:
+    assert mended(wrote, SHOP, TODAY).sql == wrote
 
 
 @pytest.mark.parametrize(

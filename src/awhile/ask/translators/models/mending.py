@@ -107,18 +107,22 @@ class _Mending:
         self.repairs += rejoined(sources)
         given = {one.alias.casefold() for one in select.expressions if one.alias}
         for column in list(scope.find_all(exp.Column)):
-            if column.name and not isinstance(column.this, exp.Star):
+            own = column.find_ancestor(exp.Comprehension) is not None  # its names are its own
+            if column.name and not isinstance(column.this, exp.Star) and not own:
                 self._home(column, sources, given)
-        self.repairs += unrepeated(sources)
+        self.repairs += unrepeated(sources, is_last=scope.is_root)
 
     def _home(self, column: exp.Column, sources: Sources, given: Collection[str]) -> None:
         of, name = column.table, column.name
         alias = sources.alias(of) if of else None
         if of and alias is None:
-            self._add(column, sources)
+            if not sources.having(of) and not sources.is_around(column):  # a STRUCT has fields
+                self._add(column, sources)
             return
         here = sources.having(name)
         if alias in here or (not of and (len(here) == 1 or name.casefold() in given)):
+            return
+        if not of and not here and sources.is_around(column):
             return
         if alias and self._by_its_key(column, sources, [alias]):
             return

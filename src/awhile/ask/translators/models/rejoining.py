@@ -47,7 +47,7 @@ def _wrong(sources: Sources, join: exp.Join) -> list[exp.EQ]:
         if isinstance(each, exp.EQ) and len(columns) > 1:
             tables = [sources.tables.get(sources.alias(one.table) or "") for one in columns]
             pairs = zip(columns, tables, strict=True)
-            if all(tables) and any(table and not table.column(one.name) for one, table in pairs):
+            if all(tables) and any(table and not sources.holds(table, one) for one, table in pairs):
                 found.append(each)
     return found
 
@@ -99,25 +99,30 @@ def _rejoin(
     )
 
 
-def unrepeated(sources: Sources) -> Iterator[str]:
+def unrepeated(sources: Sources, *, is_last: bool) -> Iterator[str]:
     """Let a table that repeats rows and is asked for nothing only be there; a sentence for each.
 
-    Where rows are counted, what is joined may be what is counted: that stays as it is.
+    Where rows are counted, what is joined may be what is counted: that stays as it is. So do the
+    rows of a SELECT that is not the last one, for what is around it may count them.
     """
     select = sources.select
-    counts = [one for one in select.find_all(exp.Count) if not isinstance(one.this, exp.Distinct)]
     aggregates = any(True for _ in select.find_all(exp.AggFunc))
+    joins: list[exp.Join] = list(select.args.get("joins") or ())
     if (
-        counts
+        any(map(_counts_rows, select.find_all(exp.AggFunc)))
         or select.args.get("distinct")
-        or (select.args.get("group") and not aggregates)
+        or not (aggregates or (is_last and not select.args.get("group")))
         or any(True for _ in select.find_all(exp.Star, exp.Window))
+        # They name columns by no table; or keep rows that no condition afterwards may take away.
+        or any(
+            one.args.get("using") or one.method or one.side in ("RIGHT", "FULL") for one in joins
+        )
     ):
         return
-    for join in list(select.args.get("joins") or ()):
+    for join in joins:
         alias = sources.alias(join.alias_or_name)
         on = join.args.get("on")
-        if alias is None or on is None or join.side not in ("", "LEFT"):
+        if alias is None or on is None:
             continue
         if _used(sources, alias, join) or not _repeats(sources, alias, on):
             continue
@@ -129,6 +134,31 @@ def unrepeated(sources: Sources) -> Iterator[str]:
             select.where(exp.Exists(this=there), copy=False)
             told = "and now only has to have one that fits"
         yield f"{table.name} was joined and not asked for anything, which repeats rows, {told}"
+
+
+def _counts_rows(aggregate: exp.AggFunc) -> bool:
+    """Whether it is as many as there are rows, or rows of a kind, whatever is in them."""
+    if isinstance(aggregate, exp.Count | exp.CountIf):
+        return not isinstance(aggregate.this, exp.Distinct)
+    return isinstance(aggregate, exp.Sum | exp.Avg) and not _takes_a_column(aggregate.this)
+
+
+def _takes_a_column(value: exp.Expr) -> bool:
+    """Whether a value is a column's, rather than one that conditions choose."""
+    match value:
+        case exp.Column():
+            return True
+        case exp.Predicate() | exp.Connector() | exp.Not():
+            return False
+        case exp.If():
+            return any(
+                _takes_a_column(value.args[one]) for one in ("true", "false") if one in value.args
+            )
+        case exp.Case():
+            results = [one.args["true"] for one in value.args["ifs"]]
+            return any(map(_takes_a_column, [*results, value.args.get("default") or exp.null()]))
+        case _:
+            return any(map(_takes_a_column, value.iter_expressions()))
 
 
 def _used(sources: Sources, alias: str, join: exp.Join) -> bool:

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
 
 from awhile.ask.translators.joins import TwoWays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from sqlglot.optimizer.scope import Scope
 
     from awhile.ask.schema import ForeignKey, Schema, Table
     from awhile.ask.translators.joins import Hop, Joins
@@ -24,19 +23,44 @@ if TYPE_CHECKING:
 __all__ = ["Sources", "conjuncts", "sources_of"]
 
 
+_OF_EVERY_TABLE = {
+    "duckdb": ("rowid",),
+    "postgres": ("ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"),
+    "sqlite": ("rowid", "oid", "_rowid_"),
+}
+"""Columns of every table, which are not on its card."""
+
+
 def sources_of(scope: Scope, schema: Schema, joins: Joins) -> Sources | None:
-    """Those of a scope; None where one of them is no table of the schema: what a subquery or a WITH
-    gives is not in the card, and nothing is certain."""
+    """Those of a scope; None where one of them is no table of the schema, as it is there: what a
+    subquery or a WITH gives is not in the card, and nothing is certain."""
+    select = scope.expression
+    assert isinstance(select, exp.Select)
     tables: dict[str, Table] = {}
     for alias, (_, source) in scope.selected_sources.items():
-        if not isinstance(source, exp.Table):
-            return None
-        table = schema.table(f"{source.db}.{source.name}" if source.db else source.name)
-        if table is None:
+        if not isinstance(source, exp.Table) or (table := _as_it_is(source, schema)) is None:
             return None
         tables[alias] = table
-    assert isinstance(scope.expression, exp.Select)
-    return Sources(scope.expression, tables, schema, joins)
+    if len(tables) != 1 + len(select.args.get("joins") or ()):
+        return None  # a SEMI or ANTI JOIN, whose table is there for its condition alone
+    return Sources(select, tables, schema, joins, tuple(_around(scope)))
+
+
+def _as_it_is(source: exp.Table, schema: Schema) -> Table | None:
+    """A table of the schema whose columns are not turned round or called otherwise."""
+    if source.args.get("pivots") or source.alias_column_names:
+        return None
+    return schema.table(f"{source.db}.{source.name}" if source.db else source.name)
+
+
+def _around(scope: Scope) -> Iterator[tuple[str, exp.Expr | Scope]]:
+    """What a subquery may name beside what is in its own FROM, by its aliases."""
+    while (parent := scope.parent) is not None:
+        if not scope.is_cte:  # what is in a WITH sees what is around it, and not the FROM after it
+            for alias, (_, source) in parent.selected_sources.items():
+                if source is not scope:
+                    yield alias, source
+        scope = parent
 
 
 @dataclass(slots=True)
@@ -47,14 +71,36 @@ class Sources:
     tables: dict[str, Table]
     schema: Schema
     joins: Joins
+    around: Sequence[tuple[str, exp.Expr | Scope]] = ()
+    """What a subquery may name of the SELECTs around it."""
 
     def alias(self, name: str) -> str | None:
         """The alias that a name before a dot means, upper and lower case alike."""
         return next((one for one in self.tables if one.casefold() == name.casefold()), None)
 
+    def holds(self, table: Table, column: exp.Column) -> bool:
+        """Whether a table has that column, or every table of the database."""
+        every = _OF_EVERY_TABLE.get(self.schema.dialect, ())
+        return table.column(column.name) is not None or column.name.casefold() in every
+
     def having(self, column: str) -> list[str]:
         """The aliases of the tables with a column of that name."""
         return [alias for alias, table in self.tables.items() if table.column(column)]
+
+    def is_around(self, column: exp.Column) -> bool:
+        """Whether a column that is not of these tables can be one of what is around the SELECT."""
+        if column.table:
+            return any(alias.casefold() == column.table.casefold() for alias, _ in self.around)
+        return any(self._may_give(source, column.name) for _, source in self.around)
+
+    def _may_give(self, source: exp.Expr | Scope, column: str) -> bool:
+        if isinstance(source, exp.Table):
+            table = _as_it_is(source, self.schema)
+            return table is None or table.column(column) is not None
+        if isinstance(source, Scope) and isinstance(source.expression, exp.Query):
+            names = [one.casefold() for one in source.expression.named_selects]
+            return "*" in names or column.casefold() in names
+        return True
 
     def first_of_same(self, aliases: Sequence[str], column: str) -> str | None:
         """The first of the aliases, where the joins make that column of all of them one value."""
