@@ -101,6 +101,13 @@ SHOP = Schema(
             "id is in several tables, joined by it: that of customers is taken",
         ),
         (
+            "SELECT DISTINCT t.id FROM customers AS c LEFT JOIN towns AS t ON t.id = c.id "
+            "ORDER BY id",
+            "SELECT DISTINCT t.id FROM customers AS c LEFT JOIN towns AS t ON t.id = c.id ORDER BY "
+            "t.id",
+            "id is in several tables, joined by it: that of towns is taken",
+        ),
+        (
             "SELECT country FROM orders AS customers",
             "SELECT customers_2.country FROM orders AS customers LEFT JOIN customers AS "
             "customers_2 ON customers_2.id = customers.customer_id",
@@ -193,6 +200,53 @@ def test_what_can_be_put_right_in_one_way_is_and_said(
 def test_whatever_else_stays_as_it_was_written(wrote: str) -> None:
     assert mended(wrote, SHOP, TODAY).sql == wrote
     assert mended(wrote, SHOP, TODAY).repairs == ()
+
+
+@pytest.mark.parametrize(
+    ("wrote", "becomes"),
+    [
+        (
+            "SELECT id, country FROM orders WHERE id > 2 ORDER BY id",
+            "SELECT orders.id, customers.country FROM orders LEFT JOIN customers ON customers.id = "
+            "orders.customer_id WHERE orders.id > 2 ORDER BY orders.id",
+        ),
+        (
+            "SELECT day AS id, name FROM orders ORDER BY id",
+            "SELECT day AS id, customers.name FROM orders LEFT JOIN customers ON customers.id = "
+            "orders.customer_id ORDER BY id",
+        ),
+        (
+            "SELECT name, quantity FROM customers JOIN lines ON customers.id = lines.customer_id "
+            "AND id = 3",
+            "SELECT name, quantity FROM customers JOIN orders ON customers.id = orders.customer_id "
+            "JOIN lines ON customers.id = 3 AND orders.id = lines.order_id",
+        ),
+    ],
+)
+def test_what_is_joined_in_mending_takes_no_name_from_what_was_there(
+    wrote: str, becomes: str
+) -> None:
+    assert " ".join(mended(wrote, SHOP, TODAY).sql.split()) == becomes
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres", "mysql"])
+def test_names_are_put_in_as_the_schema_and_the_text_have_them(dialect: str) -> None:
+    orders = Table(
+        "Orders",
+        (TableColumn("No", "INTEGER"), TableColumn("group", "INTEGER")),
+        ("No",),
+        (ForeignKey(("group",), "shop.order of", ("Id",)),),
+    )
+    groups = Table("shop.order of", (TableColumn("Id", "INTEGER"), TableColumn("Land", "VARCHAR")))
+    schema = Schema((orders, groups), dialect=dialect)
+    written = 'SELECT O."Land" FROM "Orders" AS O'
+    becomes = (
+        'SELECT "order of"."Land" FROM "Orders" AS O LEFT JOIN shop."order of" '
+        'ON "order of"."Id" = O."group"'
+    )
+    if dialect == "mysql":
+        written, becomes = written.replace('"', "`"), becomes.replace('"', "`")
+    assert " ".join(mended(written, schema, TODAY).sql.split()) == becomes
 
 
 _BOTH = "FROM customers AS c JOIN orders AS o ON o.customer_id = c.id"

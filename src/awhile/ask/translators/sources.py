@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 
 from awhile.ask.translators.doubts import Stuck
+from awhile.ask.translators.identifiers import identifier, named_table
 from awhile.ask.translators.intent import (
     Among,
     ColumnRef,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Sources", "aggregate", "compared", "unique"]
 
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _WILD = "%_!\\"
 """Letters that mean something in a pattern of SQL, or do in some engine."""
 _COMPARE: dict[Operator, type[exp.Binary]] = {
@@ -68,24 +67,16 @@ class Sources:
     def __init__(self, schema: Schema, joins: Joins) -> None:
         self.schema = schema
         self.joins = joins
-        keywords = Dialect.get_or_raise(schema.dialect).tokenizer_class.KEYWORDS
-        # "GROUP BY" is one keyword there, and "group" a word that has to be quoted.
-        self.reserved = {part for word in keywords for part in word.split() if part.isalpha()}
         self.distinct: dict[str, tuple[str, ...]] = {}
         """Tables that only link others, of which each pair of keys is to be taken once."""
 
     # Names ------------------------------------------------------------------------------------
 
     def name(self, text: str) -> exp.Identifier:
-        plain = bool(_PLAIN.match(text)) and text.upper() not in self.reserved
-        return exp.to_identifier(text, quoted=not plain)
+        return identifier(text, self.schema.dialect)
 
     def table(self, name: str, alias: str | None = None) -> exp.Table:
-        home, _, own = name.rpartition(".")
-        table = exp.Table(this=self.name(own), db=self.name(home) if home else None)
-        if alias:
-            table.set("alias", exp.TableAlias(this=self.name(alias)))
-        return table
+        return named_table(name, self.schema.dialect, alias)
 
     def column(self, table: str, column: str) -> exp.Column:
         return exp.Column(this=self.name(column), table=self.name(table.rpartition(".")[2]))

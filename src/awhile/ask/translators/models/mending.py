@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from awhile.ask.translators.identifiers import identifier
 from awhile.ask.translators.joins import Joins
 from awhile.ask.translators.models.idioms import localised
 from awhile.ask.translators.models.rejoining import rejoined, unrepeated
@@ -104,12 +105,21 @@ class _Mending:
         sources = sources_of(scope, self.schema, self.joins)
         if sources is None:
             return
-        self.repairs += rejoined(sources)
         given = {one.alias.casefold() for one in select.expressions if one.alias}
-        for column in list(scope.find_all(exp.Column)):
-            own = column.find_ancestor(exp.Comprehension) is not None  # its names are its own
-            if column.name and not isinstance(column.this, exp.Star) and not own:
+        at_home = {
+            id(one): here[0]
+            for one in scope.find_all(exp.Column)
+            if not one.table and len(here := sources.having(one.name)) == 1
+        }
+        self.repairs += rejoined(sources)
+        columns = [one for one in scope.find_all(exp.Column) if _is_a_name(one)]
+        for column in columns:
+            if id(column) not in at_home:
                 self._home(column, sources, given)
+        for column in columns:  # what is joined may have columns of the same names
+            alias = at_home.get(id(column))
+            if alias and len(sources.having(column.name)) > 1 and not _says_given(column, given):
+                column.set("table", sources.name(alias))
         self.repairs += unrepeated(sources, is_last=scope.is_root)
 
     def _home(self, column: exp.Column, sources: Sources, given: Collection[str]) -> None:
@@ -129,14 +139,15 @@ class _Mending:
         if not here and self._by_its_key(column, sources, list(sources.tables)):
             return
         if here:
-            one = here[0] if len(here) == 1 else sources.first_of_same(here, name)
+            ordered = column.find_ancestor(exp.Order) is not None
+            one = here[0] if len(here) == 1 else sources.first_of_same(here, name, shown=ordered)
             if one is not None and not _says_itself(column, one, name):
                 self._put(column, one, sources, of)
             return
         homes = [one for one in self.schema.tables if one.column(name)]
         if (way := sources.looked_up(homes)) is not None:
             home, start, hops = way
-            column.set("table", exp.to_identifier(sources.look_up(start, hops)))
+            column.set("table", sources.name(sources.look_up(start, hops)))
             self.repairs.append(f"{name} is a column of {home.name}, which is joined by its key")
 
     def _add(self, column: exp.Column, sources: Sources) -> None:
@@ -149,7 +160,7 @@ class _Mending:
             if way is None:
                 return
             known = sources.look_up(way[1], way[2])
-        column.set("table", exp.to_identifier(known))
+        column.set("table", sources.name(known))
         self.repairs.append(f"{wanted.name} was used without a join, and is joined by its key")
 
     def _by_its_key(self, column: exp.Column, sources: Sources, among: Sequence[str]) -> bool:
@@ -168,13 +179,13 @@ class _Mending:
         if _says_itself(column, alias, own):
             return False
         self.repairs.append(f"{column.name} is called {own} in {sources.tables[alias].name}")
-        column.set("table", exp.to_identifier(alias))
-        column.set("this", exp.to_identifier(own))
+        column.set("table", sources.name(alias))
+        column.set("this", identifier(own, self.schema.dialect))
         return True
 
     def _put(self, column: exp.Column, alias: str, sources: Sources, of: str) -> None:
         name, table = column.name, sources.tables[alias]
-        column.set("table", exp.to_identifier(alias))
+        column.set("table", sources.name(alias))
         if of:
             known = sources.tables.get(sources.alias(of) or "")
             taken = known.name if known is not None else of
@@ -183,6 +194,18 @@ class _Mending:
             self.repairs.append(
                 f"{name} is in several tables, joined by it: that of {table.name} is taken"
             )
+
+
+def _is_a_name(column: exp.Column) -> bool:
+    """Whether it can be a column: `*` is none, and what a comprehension names is its own."""
+    starred = isinstance(column.this, exp.Star)
+    return bool(column.name) and not starred and column.find_ancestor(exp.Comprehension) is None
+
+
+def _says_given(column: exp.Column, given: Collection[str]) -> bool:
+    """Whether it stands where what the SELECT gives by that name comes before any column."""
+    after = column.find_ancestor(exp.Order, exp.Group, exp.Having, exp.Qualify)
+    return after is not None and column.name.casefold() in given
 
 
 def _says_itself(column: exp.Column, alias: str, name: str) -> bool:

@@ -91,7 +91,7 @@ def _rejoin(
             sources.add(named, to, condition, side=join.side or None, before=join)
             between.append(named)
         at = to
-    join.set("on", exp.and_(*conditions))
+    join.set("on", exp.and_(*conditions, copy=False))
     over = f" over {between[0]}" if between else ""
     return (
         f"{sources.tables[end].name} was joined by a column that is not there, and is joined by "

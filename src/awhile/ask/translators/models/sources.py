@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
+from awhile.ask.translators.identifiers import identifier, named_table
 from awhile.ask.translators.joins import TwoWays
 
 if TYPE_CHECKING:
@@ -37,13 +38,15 @@ def sources_of(scope: Scope, schema: Schema, joins: Joins) -> Sources | None:
     select = scope.expression
     assert isinstance(select, exp.Select)
     tables: dict[str, Table] = {}
+    written: dict[str, exp.Identifier] = {}
     for alias, (_, source) in scope.selected_sources.items():
         if not isinstance(source, exp.Table) or (table := _as_it_is(source, schema)) is None:
             return None
         tables[alias] = table
+        written[alias] = source.args["alias"].this if source.alias else source.this
     if len(tables) != 1 + len(select.args.get("joins") or ()):
         return None  # a SEMI or ANTI JOIN, whose table is there for its condition alone
-    return Sources(select, tables, schema, joins, tuple(_around(scope)))
+    return Sources(select, tables, written, schema, joins, tuple(_around(scope)))
 
 
 def _as_it_is(source: exp.Table, schema: Schema) -> Table | None:
@@ -69,6 +72,8 @@ class Sources:
 
     select: exp.Select
     tables: dict[str, Table]
+    written: dict[str, exp.Identifier]
+    """The aliases as the SELECT has them: what is not in quotes has no upper case in some."""
     schema: Schema
     joins: Joins
     around: Sequence[tuple[str, exp.Expr | Scope]] = ()
@@ -77,6 +82,10 @@ class Sources:
     def alias(self, name: str) -> str | None:
         """The alias that a name before a dot means, upper and lower case alike."""
         return next((one for one in self.tables if one.casefold() == name.casefold()), None)
+
+    def name(self, alias: str) -> exp.Identifier:
+        """An alias as it is written."""
+        return self.written[alias].copy()
 
     def holds(self, table: Table, column: exp.Column) -> bool:
         """Whether a table has that column, or every table of the database."""
@@ -102,8 +111,11 @@ class Sources:
             return "*" in names or column.casefold() in names
         return True
 
-    def first_of_same(self, aliases: Sequence[str], column: str) -> str | None:
-        """The first of the aliases, where the joins make that column of all of them one value."""
+    def first_of_same(
+        self, aliases: Sequence[str], column: str, *, shown: bool = False
+    ) -> str | None:
+        """One of the aliases, where the joins make that column of all of them one value: the first,
+        or rather that whose column is `shown`, which may be empty where the others are not."""
         same = {aliases[0]}
         pairs = [
             {first, second}
@@ -112,7 +124,14 @@ class Sources:
         ]
         for _ in pairs:
             same = same.union(*(pair for pair in pairs if pair & same))
-        return aliases[0] if same == set(aliases) else None
+        if same != set(aliases):
+            return None
+        given = [
+            self.alias(one.table)
+            for one in self.select.selects
+            if shown and isinstance(one, exp.Column) and one.name.casefold() == column.casefold()
+        ]
+        return next((one for one in given if one in aliases), aliases[0])
 
     def _equal(self) -> Iterator[tuple[str, str, str]]:
         """Two aliases and a column that a join makes equal in both."""
@@ -169,7 +188,9 @@ class Sources:
         """What a table that is joined can be called: as it is, where nothing else is called so."""
         name = table.rpartition(".")[2]
         numbered = (f"{name}_{number}" for number in itertools.count(2))
-        return next(one for one in itertools.chain([name], numbered) if self.alias(one) is None)
+        free = next(one for one in itertools.chain([name], numbered) if self.alias(one) is None)
+        self.written[free] = identifier(free, self.schema.dialect)
+        return free
 
     def add(
         self,
@@ -181,9 +202,8 @@ class Sources:
         before: exp.Join | None = None,
     ) -> None:
         """Join a table of the schema under a free alias; after all others, or before one."""
-        source = exp.to_table(table, dialect=self.schema.dialect)
-        if alias != source.name:
-            source = exp.alias_(source, alias, table=True)
+        other = alias if alias != table.rpartition(".")[2] else None
+        source = named_table(table, self.schema.dialect, other)
         joins: list[exp.Join] = list(self.select.args.get("joins") or ())
         place = joins.index(before) if before is not None else len(joins)
         joins.insert(place, exp.Join(this=source, on=on, side=side))
@@ -192,15 +212,17 @@ class Sources:
         assert known is not None  # `Joins` keeps keys of tables of the card alone
         self.tables[alias] = known
 
-    @staticmethod
-    def keyed(key: ForeignKey, holder: str, target: str) -> exp.Expr:
+    def keyed(self, key: ForeignKey, holder: str, target: str) -> exp.Expr:
         """The condition of a join along a key, of the aliases that hold it and are pointed at."""
         return exp.and_(
             *(
-                exp.column(there, table=target).eq(exp.column(here, table=holder))
+                self._column(target, there).eq(self._column(holder, here))
                 for here, there in zip(key.columns, key.referenced_columns, strict=True)
             )
         )
+
+    def _column(self, alias: str, name: str) -> exp.Column:
+        return exp.Column(this=identifier(name, self.schema.dialect), table=self.name(alias))
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
