@@ -6,7 +6,6 @@ is ever parsed as SQL.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
