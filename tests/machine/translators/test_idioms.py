@@ -108,6 +108,8 @@ TO_THE_END = "seen goes to the end of 2026-01-31, not to its start"
         ("(SELECT COUNT(*) FROM wards) / (SELECT COUNT(*) FROM visits)", 2 / 3),
         ("a.n / b.n FROM (SELECT 3 AS n) AS a, (SELECT COUNT(*) AS n FROM wards) AS b", 1.5),
         ("COUNT(*) FROM visits WHERE id / 4 > 0.7", 1),
+        ("MAX(s) FROM (SELECT id / 8 AS s FROM visits) AS t WHERE s < 1", 0.375),
+        ("COUNT(*) FROM (SELECT id / ward AS n FROM visits) AS t WHERE n = 1.5", 1),
     ],
 )
 def test_whole_numbers_are_divided_with_their_fraction(
@@ -148,6 +150,16 @@ def test_postgres_divides_them_so_too_but_not_its_numerics(wrote: str, becomes: 
         "SELECT id FROM visits WHERE id IN ((ward + 1) / 2, (ward + 2) / 2)",
         "SELECT id FROM visits WHERE id BETWEEN (ward + 1) / 2 AND (ward + 2) / 2",
         "SELECT (CAST(strftime('%m', came) AS INTEGER) + 2) / 3 AS quarter FROM visits",
+        "WITH t AS (SELECT id / 10 AS tens FROM visits) SELECT tens, COUNT(*) FROM t GROUP BY 1",
+        "SELECT tens, COUNT(*) FROM (SELECT id / ward AS tens FROM visits) AS t GROUP BY t.tens",
+        "SELECT DISTINCT id / 10 FROM visits",
+        "SELECT DISTINCT tens FROM (SELECT id / 10 AS tens FROM visits)",
+        "SELECT t.steps FROM visits AS t, (SELECT (COUNT(*) + 1) / 2 AS half FROM visits) AS h "
+        "WHERE t.id = h.half",
+        "SELECT ROW_NUMBER() OVER (PARTITION BY id / 10 ORDER BY id) FROM visits",
+        "SELECT steps / 60 || ':' || steps, CAST(steps / 60 AS TEXT) FROM visits",
+        "SELECT steps / 60 AS minutes, (steps % 60) AS seconds FROM visits",
+        "SELECT SUBSTRING(note, 1, id / 2) FROM visits",
         "SELECT unknown / id, v.id / 2, julianday(came) / 2 FROM visits",
         "SELECT AVG(id) / 2, LENGTH(note) / 2 FROM visits",
     ],
@@ -248,6 +260,8 @@ def test_the_days_between_two_dates_are_a_number_however_they_are_asked_for(
         "SELECT came FROM visits WHERE seen BETWEEN '2026-01-01' AND '2026-01-31 12:00:00'",
         "SELECT came FROM visits WHERE seen BETWEEN '2026-01-01' AND '2026-02-30'",
         "SELECT came FROM visits WHERE seen BETWEEN '2026-01-01' AND '9999-12-31'",
+        "SELECT came FROM visits WHERE seen BETWEEN '2026-01-01' AND "
+        "DATE('2026-01-15', 'start of month', '+1 month', '-1 day')",
     ],
 )
 def test_what_sqlite_has_and_what_can_mean_more_than_one_thing_stays(wrote: str) -> None:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from awhile.ask.translators.models.kinds import MOMENTS, Kinds, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from awhile.ask.schema import Schema
 
@@ -52,6 +52,11 @@ _WHOLE = re.compile(r"[+-]?\d{1,9}")
 _STARTS = {"DAY": "%Y-%m-%d", "MONTH": "%Y-%m-01", "YEAR": "%Y-01-01"}
 _DAYS = "dates are taken from each other in days, where SQLite takes their years"
 _SHIFTS = exp.Add | exp.Sub | exp.DateAdd | exp.DateSub
+_PLACES = (
+    exp.Substring | exp.Left | exp.Right | exp.Pad | exp.Repeat | exp.Bracket
+    | exp.GenerateSeries | exp.ExplodingGenerateSeries
+)  # fmt: skip
+"""What takes whole numbers alone."""
 _PART_OF = exp.Year | exp.Month | exp.Day | exp.Hour | exp.Minute | exp.Second
 
 
@@ -365,6 +370,7 @@ def _bare_day(node: exp.Expr) -> date | None:
 
 def _meant_whole(div: exp.Div) -> bool:
     """Whether a whole number is wanted: a place in a row of rows, or a range of values."""
+    by_a_number = isinstance(_bare(div.right), exp.Literal)
     node: exp.Expr = div
     while (above := node.parent) is not None:
         match above:
@@ -376,7 +382,15 @@ def _meant_whole(div: exp.Div) -> bool:
                 return True
             case exp.Mul() if _bare(above.left) is div and above.right == div.right:
                 return True  # 1987 / 10 * 10 is the 1980s
-            case exp.Select() if _groups_by(above, div):
+            case exp.Window() if node.arg_key == "partition_by":
+                return True
+            case exp.DPipe() | exp.Concat() if by_a_number:
+                return True  # minutes, before a colon and seconds
+            case exp.Cast() if by_a_number and above.is_type(*exp.DataType.TEXT_TYPES):
+                return True
+            case _ if isinstance(above, _PLACES):
+                return True
+            case exp.Select() if _sorts_by(above, node, div, by_a_number=by_a_number):
                 return True
             case exp.Select() if node.arg_key != "expressions":
                 return False
@@ -385,15 +399,44 @@ def _meant_whole(div: exp.Div) -> bool:
     return False
 
 
-def _groups_by(select: exp.Select, div: exp.Div) -> bool:
+def _sorts_by(select: exp.Select, part: exp.Expr, div: exp.Div, *, by_a_number: bool) -> bool:
+    """Whether a SELECT, or what is around it, puts rows together by the range that a value is in,
+    or has the rest of the same division."""
+    if any(key == div for group in _groups(select) for key in group.find_all(exp.Div)):
+        return True
+    if any(_same(rest, div) for rest in select.find_all(exp.Mod)):
+        return True
+    if part.arg_key != "expressions":
+        return False
+    if by_a_number and select.args.get("distinct"):
+        return True
+    name = part.alias.casefold()
+    return bool(name) and any(
+        column.name.casefold() == name
+        for other in select.root().find_all(exp.Select)
+        if other is not select
+        for place in _groups(other, by_a_number=by_a_number)
+        for column in place.find_all(exp.Column)
+    )
+
+
+def _groups(select: exp.Select, *, by_a_number: bool = False) -> Iterator[exp.Expr]:
+    """What a SELECT puts rows together by; of ranges `by_a_number` also what has to be the same."""
     group = select.args.get("group")
     for key in group.expressions if group else ():
         if isinstance(key, exp.Literal) and key.is_int:
             place = int(key.name) - 1
-            key = select.selects[place] if 0 <= place < len(select.selects) else key
+            yield select.selects[place] if 0 <= place < len(select.selects) else key
         elif isinstance(key, exp.Column) and not key.table:
-            named = (one for one in select.selects if one.alias == key.name)
-            key = next(named, key)
-        if any(one == div for one in key.find_all(exp.Div)):
-            return True
-    return False
+            yield next((one for one in select.selects if one.alias == key.name), key)
+        else:
+            yield key
+    for window in select.find_all(exp.Window):
+        yield from window.args.get("partition_by") or ()
+    if by_a_number:
+        yield from select.find_all(exp.EQ, exp.In)
+        yield from select.selects if select.args.get("distinct") else ()
+
+
+def _same(rest: exp.Mod, div: exp.Div) -> bool:
+    return _bare(rest.left) == _bare(div.left) and _bare(rest.right) == _bare(div.right)
