@@ -34,6 +34,8 @@ class ModelServer:
     """A text; or a status to fail with; or None, to say nothing until the client has left."""
     answers_to: Callable[[str], str | int] | None = None
     """What it answers by what was said last, in place of `answers`."""
+    cuts_off: bool = False
+    """Whether it says that its answers were longer than they may be."""
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     reached: anyio.Event = field(default_factory=anyio.Event)
     left: anyio.Event = field(default_factory=anyio.Event)
@@ -65,13 +67,14 @@ class ModelServer:
             wrong = {"error": {"message": f"no such key: {KEY}", "type": "wrong"}}
             return JSONResponse(wrong, status_code=said)
         message = {"role": "assistant", "content": said}
+        ended = "length" if self.cuts_off else "stop"
         return JSONResponse(
             {
                 "id": "1",
                 "object": "chat.completion",
                 "created": 1,
                 "model": "stand-in",
-                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                "choices": [{"index": 0, "finish_reason": ended, "message": message}],
                 "usage": {"prompt_tokens": 700, "completion_tokens": 30, "total_tokens": 730},
             }
         )

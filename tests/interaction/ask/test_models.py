@@ -97,6 +97,18 @@ async def test_what_the_database_does_not_take_is_written_again_once(
     assert "near it: customers" in model.asked[1]["messages"][-1]["content"]
 
 
+async def test_half_an_answer_is_none_though_it_could_be_run(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    half = "```sql\nSELECT count(*) AS n FROM customers"
+    async with with_model(tmp_path, warehouse, half, f"{COUNT} It counts") as (app, model):
+        model.cuts_off = True
+        cut = await app.call("ask", question=FREE)
+        whole = await app.call("ask", question=FREE)
+    assert "was cut off before its end" in cut["refusal"]["text"]
+    assert whole["rows"]
+
+
 async def test_a_second_mistake_is_the_answer(tmp_path: Path, warehouse: Path) -> None:
     wrong = "```sql\nSELECT count(*) FROM custommers\n```"
     async with with_model(tmp_path, warehouse, wrong, wrong) as (app, model):

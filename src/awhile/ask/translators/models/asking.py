@@ -166,9 +166,15 @@ def pressed(said: str) -> list[Said]:
     return [("assistant", said), ("user", "The question stands as it is. Write the SELECT.")]
 
 
-def reply_of(text: str) -> Reply:
-    """What an answer says; a bare SELECT counts as SQL, and thinking aloud before it does not."""
+def reply_of(text: str, *, cut: bool = False) -> Reply:
+    """What an answer says; a bare SELECT counts as SQL, and thinking aloud before it does not.
+
+    Where it was `cut` off, what has no end is none: half a SELECT may be one, with less in it.
+    """
     text = _THOUGHT.sub("", text).strip()
+    fences = text.count(_FENCE)
+    if cut and (not fences or fences % 2):
+        return Cannot("its answer was cut off before its end, being longer than it may be")
     if blocks := _BLOCK.findall(text):
         return Wrote(blocks[-1].strip().rstrip(";").strip())
     if found := _ASKS.search(text):
@@ -203,6 +209,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
 
 
+_FENCE = "```"
 _BLOCK = re.compile(r"```(?:sql)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _ASKS = re.compile(r"^ASK:\s*(.+)", re.DOTALL | re.MULTILINE)
 _CANNOT = re.compile(r"^CANNOT:\s*(.+)", re.DOTALL | re.MULTILINE)

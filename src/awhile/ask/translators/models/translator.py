@@ -56,6 +56,7 @@ MOST_TOKENS_OF_SQL = 600
 """Of an answer that a grammar keeps to SQL: small models can say one thing again and again."""
 
 _NOT_TAKEN = 400
+_CUT_OFF = ("length", "content_filter")
 _NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 """Beside a grammar: an answer that may only be SQL leaves no room to think aloud."""
 
@@ -198,7 +199,7 @@ class ModelTranslator:
             said = self._chosen.without_key(_said_of(error)).splitlines()[0]
             return self._failed(schema, question, f"could not be asked. {said}")
         use = _use_of(self._chosen.name, response, time.monotonic() - began, before)
-        reply = reply_of(response.text or "")
+        reply = reply_of(response.text or "", cut=response.finish_reason in _CUT_OFF)
         if isinstance(reply, AskedBack) and not reply.helps(question):
             if before is not None:
                 return self._failed(schema, question, f"found no answer: {reply.text}")
