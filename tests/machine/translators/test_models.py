@@ -122,6 +122,19 @@ SHOP = Schema(
             "lines was joined by a column that is not there, and is joined by keys over orders",
         ),
         (
+            "SELECT COUNT(*), SUM(quantity) AS n FROM lines GROUP BY order_id ORDER BY n",
+            "SELECT order_id, COUNT(*), SUM(quantity) AS n FROM lines GROUP BY order_id ORDER BY n",
+            "order_id is shown, too, which the rows are groups of",
+        ),
+        (
+            "SELECT c.name FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "
+            "WHERE o.id IS NULL AND o.day >= '2026-01-01' AND c.country = 'Italy'",
+            "SELECT c.name FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id AND "
+            "o.day >= '2026-01-01' WHERE o.id IS NULL AND c.country = 'Italy'",
+            "a row without orders is one without any that meets the conditions on it; as it was "
+            "written there could be none",
+        ),
+        (
             "SELECT o.order_id FROM orders AS o",
             "SELECT o.id FROM orders AS o",
             "order_id is called id in orders",
@@ -180,6 +193,19 @@ def test_what_can_be_put_right_in_one_way_is_and_said(
         "GROUP BY country",
         "SELECT DISTINCT c.country FROM customers AS c JOIN orders AS o ON o.customer_id = c.id",
         "SELECT c.name, o.id FROM customers AS c JOIN orders AS o ON o.customer_id = c.id",
+        # What the groups are is shown, or each by another name.
+        "SELECT day, COUNT(*) FROM orders GROUP BY day",
+        "SELECT day AS d, COUNT(*) FROM orders GROUP BY d",
+        "SELECT COUNT(*), day FROM orders GROUP BY 2",
+        "SELECT name, COUNT(*) FROM customers GROUP BY id",
+        "SELECT UPPER(country), COUNT(*) FROM customers GROUP BY country",
+        "SELECT COUNT(*) FROM customers GROUP BY country ORDER BY 1",
+        "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM orders GROUP BY day) AS x",
+        # What may be missing is looked for as it should be.
+        "SELECT c.name FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "
+        "WHERE o.id IS NULL OR o.day >= '2026-01-01'",
+        "SELECT c.name FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "
+        "WHERE o.id IS NULL AND COALESCE(o.day, '2026-01-01') >= '2026-01-01'",
         # It would compare with itself.
         "SELECT COUNT(*) FROM trips AS t JOIN products AS p ON t.price = p.price",
         # A subquery names what is around it.

@@ -21,6 +21,7 @@ from awhile.ask.translators.identifiers import identifier
 from awhile.ask.translators.joins import Joins
 from awhile.ask.translators.models.idioms import localised
 from awhile.ask.translators.models.rejoining import rejoined, unrepeated
+from awhile.ask.translators.models.slips import put_right
 from awhile.ask.translators.models.sources import Sources, sources_of
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def mended(text: str, schema: Schema, today: date) -> Mended:
     try:
         for scope in traverse_scope(tree):
             mending.mend(scope)
+        mending.repairs += put_right(tree)
         mending.repairs += localised(tree, schema, today)
     except (SqlglotError, RecursionError):  # what it cannot resolve, the engine will name
         return Mended(text, one_select(text, schema.dialect), ())
