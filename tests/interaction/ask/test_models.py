@@ -109,6 +109,15 @@ async def test_half_an_answer_is_none_though_it_could_be_run(
     assert whole["rows"]
 
 
+async def test_what_is_nested_too_deeply_to_be_read_is_refused(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    deep = f"```sql\nSELECT 1{'::INT' * 3500}\n```"
+    async with with_model(tmp_path, warehouse, deep) as (app, _):
+        answer = await app.call("ask", question=FREE)
+    assert "wrote something that is not run: it is nested too deeply" in answer["refusal"]["text"]
+
+
 async def test_a_second_mistake_is_the_answer(tmp_path: Path, warehouse: Path) -> None:
     wrong = "```sql\nSELECT count(*) FROM custommers\n```"
     async with with_model(tmp_path, warehouse, wrong, wrong) as (app, model):

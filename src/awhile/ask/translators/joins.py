@@ -48,6 +48,7 @@ class Joins:
         }
         self._near: dict[str, dict[str, int]] = {}
         self._reach: dict[str, dict[str, int]] = {}
+        self._touching: dict[str, list[Hop]] = {}
 
     def keys(self, table: str) -> tuple[ForeignKey, ...]:
         """The keys `table` holds, except to itself."""
@@ -95,17 +96,26 @@ class Joins:
         """The shortest ways from one table to another along keys in whichever direction, of so many
         hops at most. They may multiply rows."""
         ways: list[tuple[str, tuple[Hop, ...]]] = [(start, ())]
-        every = [Hop(name, key) for name, keys in self._edges.items() for key in keys]
         for _ in range(longest):
             ways = [
                 (hop.key.table if hop.table == at else hop.table, (*hops, hop))
                 for at, hops in ways
-                for hop in every
-                if at in (hop.table, hop.key.table) and hop not in hops
+                for hop in self._either_way()[at]
+                if hop not in hops
             ]
             if found := [hops for at, hops in ways if at == end]:
                 return found
         return []
+
+    def _either_way(self) -> dict[str, list[Hop]]:
+        """The keys that each table holds and those that point at it."""
+        if not self._touching:
+            self._touching = {name: [] for name in self._edges}
+            for name, keys in self._edges.items():
+                for key in keys:
+                    self._touching[name].append(Hop(name, key))
+                    self._touching[key.table].append(Hop(name, key))
+        return self._touching
 
     def base(self, tables: Iterable[str]) -> str | None:
         """The table nearest to all of `tables` from which each of them can be looked up.

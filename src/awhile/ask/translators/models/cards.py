@@ -30,6 +30,8 @@ _LONGEST_COMMENT = 200
 _MOST_VALUES = 8
 _LONGEST_VALUE = 60
 _ONLY_FOR_JOINS = "only for joins"
+_FOR_NAMES = 6
+"""One part in so many of a card is for the names of tables that it has no room to describe."""
 _NAMED, _HELD = 3, 1
 """What a word of the question counts in a table's name, and in a column's."""
 
@@ -53,22 +55,25 @@ def card_of(
         may_show: patterns (`customers.country`, `products.*`) of columns whose values may be told.
         longest: how many characters.
     """
+    texts = {table.name: _table(schema, table, may_show) for table in tables_for(schema, question)}
+    all_fit = sum(len(text) + 1 for text in texts.values()) <= longest
+    room = longest if all_fit else longest - longest // _FOR_NAMES
     fitting: dict[str, str] = {}
     left_out: list[str] = []
-    room = longest
-    for table in tables_for(schema, question):
-        text = _table(schema, table, may_show)
-        if len(text) > room:
-            left_out.append(visible(table.name))
-            continue
-        fitting[table.name] = text
-        room -= len(text)
+    for name, text in texts.items():
+        if len(text) < room:
+            fitting[name] = text
+            room -= len(text) + 1
+        else:
+            left_out.append(visible(name))
     # In one order for every question: what a model has read of a card it need not read again.
     chosen = [table for table in schema.tables if table.name in fitting]
     written = [fitting[table.name] for table in chosen]
     described = [replace(table, columns=tuple(_shown(schema, table))) for table in chosen]
     if left_out:
-        written.append(f"-- further tables, not described here: {', '.join(left_out)[:longest]}")
+        others = f"-- further tables, not described here: {', '.join(left_out)}"
+        room += longest // _FOR_NAMES
+        written.append(others if len(others) <= room else f"{others[: room - 1]}…")
     return Card("\n".join(written), tuple(described))
 
 

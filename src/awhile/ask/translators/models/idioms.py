@@ -48,6 +48,8 @@ _PARTS = {
     "YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S",
     "DOY": "%j", "DOW": "%w", "EPOCH": "%s",
 }  # fmt: skip
+_MOST_DIVISIONS = 200
+"""Of whole numbers, whose surroundings are looked at."""
 _WHOLE = re.compile(r"[+-]?\d{1,9}")
 _STARTS = {"DAY": "%Y-%m-%d", "MONTH": "%Y-%m-01", "YEAR": "%Y-01-01"}
 _DAYS = "dates are taken from each other in days, where SQLite takes their years"
@@ -95,6 +97,7 @@ class _Writing:
     dialect: str
     today: date
     repairs: list[str] = field(default_factory=list[str])
+    divisions: int = 0
 
     def today_in(self, node: exp.Expr) -> None:
         """The day of the question for what the database would take from its own clock."""
@@ -161,9 +164,12 @@ class _Writing:
 
     def division_in(self, node: exp.Expr) -> None:
         """A fraction, where whole numbers would be divided to a whole one."""
-        if not isinstance(node, exp.Div) or not node.args.get("typed") or _meant_whole(node):
+        if not isinstance(node, exp.Div) or not node.args.get("typed"):
             return
-        if self.kinds.of(node.this) == self.kinds.of(node.expression) == "integer":
+        if not self.kinds.of(node.this) == self.kinds.of(node.expression) == "integer":
+            return
+        self.divisions += 1
+        if self.divisions <= _MOST_DIVISIONS and not _meant_whole(node):
             node.set("this", exp.cast(_bare(node.this), "double", copy=False))
             name = _NAMES.get(self.dialect, "the database")
             self.repairs.append(f"a division gives its fraction, which {name} leaves out")

@@ -23,6 +23,8 @@ __all__ = ["MOMENTS", "Kinds", "day_of"]
 MOMENTS = ("timestamp", "timestamptz", "timestampntz", "datetime")
 """SQLGlot's types of a date with its time."""
 
+_MOST_LOOKED_AT = 20_000
+"""Expressions: a WITH that names the one before it twice, and so on, has no end otherwise."""
 _REAL = ("REAL", "FLOA", "DOUB")
 """SQLite keeps a fraction of columns with these in their type, and whole numbers of DECIMAL ones as
 integers (sqlite.org/datatype3.html, 3.1)."""
@@ -45,9 +47,13 @@ class Kinds:
         self._schema = schema
         self._lite = schema.dialect == "sqlite"
         self._scopes = {id(scope.expression): scope for scope in traverse_scope(tree)}
+        self._left = _MOST_LOOKED_AT
 
     def of(self, node: exp.Expr | None) -> ColumnKind | None:
         """The kind of an expression's values; None where it is not certain."""
+        self._left -= 1
+        if self._left < 0:
+            return None
         match node:
             case exp.Column():
                 return self._of_column(node)

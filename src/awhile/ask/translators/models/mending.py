@@ -83,13 +83,11 @@ def mended(text: str, schema: Schema, today: date) -> Mended:
     try:
         for scope in traverse_scope(tree):
             mending.mend(scope)
-        mending.repairs += put_right(tree)
+        mending.repairs += put_right(tree, schema)
         mending.repairs += localised(tree, schema, today)
+        sql = tree.sql(dialect=schema.dialect, pretty=True) if mending.repairs else text
     except (SqlglotError, RecursionError):  # what it cannot resolve, the engine will name
         return Mended(text, one_select(text, schema.dialect), ())
-    if not mending.repairs:
-        return Mended(text, tree, ())
-    sql = tree.sql(dialect=schema.dialect, pretty=True)
     return Mended(sql, tree, tuple(dict.fromkeys(mending.repairs)))
 
 

@@ -13,15 +13,17 @@ from sqlglot import exp
 from awhile.ask.translators.models.sources import conjuncts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
+
+    from awhile.ask.schema import Schema
 
 __all__ = ["put_right"]
 
 
-def put_right(tree: exp.Query) -> Iterator[str]:
+def put_right(tree: exp.Query, schema: Schema) -> Iterator[str]:
     """Put the slips of one SELECT right, in the tree itself; a sentence for each."""
     for select in tree.find_all(exp.Select):
-        yield from _without(select)
+        yield from _without(select, schema)
     if isinstance(tree, exp.Select):
         yield from _groups(tree)
 
@@ -33,14 +35,18 @@ def _groups(select: exp.Select) -> Iterator[str]:
     figures = all(one.find(exp.AggFunc) for one in select.expressions)
     order = select.args.get("order")
     places = [*keys, *(one.this for one in order.expressions)] if order else keys
-    if not keys or not figures or any(isinstance(one, exp.Literal) for one in places):
+    if not keys or not figures or any(isinstance(one, exp.Literal | exp.Tuple) for one in places):
+        return
+    if any(key.find(exp.AggFunc) for key in keys):  # the database has to refuse that
+        return
+    if select.args.get("distinct"):  # each different figure, whatever it is of
         return
     select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
     said = " and ".join(key.sql(dialect="") for key in keys)
     yield f"{said} is shown, too, which the rows are groups of"
 
 
-def _without(select: exp.Select) -> Iterator[str]:
+def _without(select: exp.Select, schema: Schema) -> Iterator[str]:
     """Look for what is not there under the conditions on it, not for what meets them and is not.
 
     ``FROM a LEFT JOIN b ON … WHERE b.x IS NULL AND b.y > 3`` finds nothing ever: a row without a b
@@ -54,7 +60,8 @@ def _without(select: exp.Select) -> Iterator[str]:
             continue
         alias = join.alias_or_name.casefold()
         conditions = conjuncts(where.this)
-        missing = [one for one in conditions if _is_null(one, alias)]
+        never = _never_null(join, alias, schema)
+        missing = [one for one in conditions if _is_null(one, alias, never)]
         of_it = [one for one in conditions if _needs(one, alias)]
         if not missing or not of_it:
             continue
@@ -67,12 +74,30 @@ def _without(select: exp.Select) -> Iterator[str]:
         )
 
 
-def _is_null(condition: exp.Expr, alias: str) -> bool:
+def _never_null(join: exp.Join, alias: str, schema: Schema) -> set[str]:
+    """The columns that every row has which the join finds: its key, and those it is found by.
+
+    Another one that is empty may well be what is asked for, in a row that is there.
+    """
+    table = join.this
+    known = schema.table(f"{table.db}.{table.name}" if table.db else table.name)
+    by = {
+        column.name.casefold()
+        for each in conjuncts(join.args.get("on"))
+        if isinstance(each, exp.EQ)
+        for column in (each.this, each.expression)
+        if isinstance(column, exp.Column) and column.table.casefold() == alias
+    }
+    return by.union(one.casefold() for one in (known.primary_key if known else ()))
+
+
+def _is_null(condition: exp.Expr, alias: str, never: Collection[str]) -> bool:
     return (
         isinstance(condition, exp.Is)
         and isinstance(condition.expression, exp.Null)
         and isinstance(condition.this, exp.Column)
         and condition.this.table.casefold() == alias
+        and condition.this.name.casefold() in never
     )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Sources", "conjuncts", "sources_of"]
 
 
+_MOST_TABLES = 30
+"""In one FROM, with those that are joined in mending; the ways between more are too many."""
 _OF_EVERY_TABLE = {
     "duckdb": ("rowid",),
     "postgres": ("ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"),
@@ -39,6 +41,8 @@ def sources_of(scope: Scope, schema: Schema, joins: Joins) -> Sources | None:
     assert isinstance(select, exp.Select)
     tables: dict[str, Table] = {}
     written: dict[str, exp.Identifier] = {}
+    if len(scope.selected_sources) > _MOST_TABLES:
+        return None
     for alias, (_, source) in scope.selected_sources.items():
         if not isinstance(source, exp.Table) or (table := _as_it_is(source, schema)) is None:
             return None
@@ -153,6 +157,8 @@ class Sources:
         """The nearest of the wanted tables that keys lead to from one here, that one's alias, and
         the keys; None where two are equally near."""
         ways: list[tuple[int, Table, str, tuple[Hop, ...]]] = []
+        if len(self.tables) >= _MOST_TABLES:
+            return None
         for table in wanted:
             for alias, source in self.tables.items():
                 if table.name not in self.joins.reach(source.name):

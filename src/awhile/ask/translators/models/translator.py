@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from awhile.ask.schema import Example, Schema
     from awhile.ask.translators.contract import Translation, Turn
     from awhile.ask.translators.models.asking import Said
+    from awhile.ask.translators.models.mending import Mended
     from awhile.ask.translators.models.providers import Chosen
 
 __all__ = ["ModelTranslator"]
@@ -212,13 +213,13 @@ class ModelTranslator:
                 return QuestionBack(text, tuple(Choice(one, one) for one in choices))
             case Wrote(text):
                 try:
-                    found = await anyio.to_thread.run_sync(mended, text, schema, asked.today)
+                    found, said = await anyio.to_thread.run_sync(_read, text, schema, asked.today)
                 except Unreadable as unreadable:
                     why = f"wrote something that is not run: {unreadable}"
                     return self._failed(schema, question, why)
         return Sql(
             sql=found.sql,
-            reading=_marked(said_of(found.tree, schema.dialect), self.name, found.repairs),
+            reading=_marked(said, self.name, found.repairs),
             meanings=(),
             confidence="unverified",
             repairs=found.repairs,
@@ -284,6 +285,15 @@ def _said_of(error: BaseException) -> str:
             return str(cause)
         cause = cause.__cause__
     return f"{type(error).__name__}: {error}"
+
+
+def _read(text: str, schema: Schema, today: date) -> tuple[Mended, str]:
+    """A text, mended, and what it computes. Raises `Unreadable`."""
+    try:
+        found = mended(text, schema, today)
+        return found, said_of(found.tree, schema.dialect)
+    except RecursionError as deep:
+        raise Unreadable("it is nested too deeply") from deep
 
 
 def _marked(said: str, name: str, repairs: Sequence[str]) -> str:
