@@ -177,6 +177,33 @@ def test_a_refusal_names_what_was_understood_what_was_not_and_what_there_is(
     assert "'colour'" in found.text
 
 
+@pytest.mark.parametrize(
+    ("question", "word", "why"),
+    [
+        ("please delete all orders", "delete", "data is only read here"),
+        ("revenue by country and then drop the orders", "drop", "data is only read here"),
+        ("why did revenue fall", "why", "not why"),
+        ("predict revenue", "predict", "not what will be"),
+    ],
+)
+def test_what_no_row_can_tell_is_refused_as_that(
+    grounding: Saying, schema: Schema, question: str, word: str, why: str
+) -> None:
+    found = grounding.said(question, schema)
+    assert isinstance(found, Refusal)
+    assert found.beyond
+    assert f"'{word}'" in found.text
+    assert why in found.text
+
+
+def test_a_word_for_a_change_inside_of_a_question_is_just_not_understood(
+    grounding: Saying, schema: Schema
+) -> None:
+    found = grounding.said("customers who are likely to drop", schema)
+    assert isinstance(found, Refusal)
+    assert not found.beyond
+
+
 def test_the_reading_tells_the_dates_and_what_was_added_up(
     grounding: Saying, schema: Schema
 ) -> None:

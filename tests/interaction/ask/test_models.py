@@ -59,6 +59,13 @@ async def test_what_is_grounded_asks_no_model(tmp_path: Path, warehouse: Path) -
     assert (answer["confidence"], model.asked) == ("grounded", [])
 
 
+async def test_what_no_row_can_tell_asks_no_model(tmp_path: Path, warehouse: Path) -> None:
+    async with with_model(tmp_path, warehouse) as (app, model):
+        answer = await app.call("ask", question="delete all customers")
+    assert "data is only read here" in answer["refusal"]["text"]
+    assert model.asked == []
+
+
 async def test_what_a_model_wrote_is_marked_read_out_and_counted(
     tmp_path: Path, warehouse: Path
 ) -> None:

@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from awhile.ask.translators.compile import compile_intent
 from awhile.ask.translators.contract import Choice, Meaning, QuestionBack, Refusal, Sql
-from awhile.ask.translators.doubts import Doubt, Stuck, Undecided
+from awhile.ask.translators.doubts import Beyond, Doubt, Stuck, Undecided
 from awhile.ask.translators.figures import Figures
 from awhile.ask.translators.following import (
     goes_on,
@@ -26,6 +26,7 @@ from awhile.ask.translators.following import (
     shown,
 )
 from awhile.ask.translators.joins import Joins, TwoWays
+from awhile.ask.translators.language import ENGLISH
 from awhile.ask.translators.lexicon import Lexicon
 from awhile.ask.translators.link import link
 from awhile.ask.translators.marks import ColumnNoun, Unknown, Word
@@ -52,6 +53,11 @@ __all__ = ["BuiltInTranslator"]
 _LONGEST_QUESTION = 1000
 _MOST_TOKENS = 80
 _MOST_TURNS = 20
+_BEYOND = {
+    "change": "data is only read here, and never changed",
+    "reason": "rows tell what happened, and not why",
+    "future": "rows tell what was, and not what will be",
+}
 
 
 class BuiltInTranslator:
@@ -96,7 +102,8 @@ class BuiltInTranslator:
             why = "" if misspelt else "it can mean more than one thing"
             return _refusal(why, doubt.words, marks, schema, figures)
         except Stuck as doubt:
-            return _refusal(doubt.why, doubt.words, marks, schema, figures)
+            beyond = isinstance(doubt, Beyond)
+            return _refusal(doubt.why, doubt.words, marks, schema, figures, beyond=beyond)
 
     def _answer(
         self,
@@ -229,6 +236,7 @@ def _check_known(
     if not unknown:
         return
     texts = tuple(mark.text for mark in unknown)
+    _check_beyond(tokens, marks, unknown)
     _check_tables(question, tokens, unknown[0], lexicon)
     word = tokens[unknown[0].start].norm
     near = lexicon.spelled_like(word) if len(unknown) == 1 and len(word) > 4 else []
@@ -240,6 +248,16 @@ def _check_known(
             *texts,
         )
     raise Stuck(_known_values(marks, unknown[0], lexicon), *texts)
+
+
+def _check_beyond(tokens: Sequence[Token], marks: Sequence[Mark], unknown: Sequence[Mark]) -> None:
+    """A change, a reason or what is to come is in no row, whatever else is understood."""
+    for mark in unknown:
+        before = [one.what for one in marks if one.end <= mark.start and one.what != Word("silent")]
+        for kind, why in _BEYOND.items():
+            begins = not before or before[-1] == Word("and")
+            if tokens[mark.start].norm in ENGLISH.beyond[kind] and (begins or kind != "change"):
+                raise Beyond(why, mark.text)
 
 
 def _check_tables(question: str, tokens: Sequence[Token], unknown: Mark, lexicon: Lexicon) -> None:
@@ -269,7 +287,13 @@ def _known_values(marks: Sequence[Mark], unknown: Mark, lexicon: Lexicon) -> str
 
 
 def _refusal(
-    why: str, words: Sequence[str], marks: Sequence[Mark], schema: Schema, figures: Figures
+    why: str,
+    words: Sequence[str],
+    marks: Sequence[Mark],
+    schema: Schema,
+    figures: Figures,
+    *,
+    beyond: bool = False,
 ) -> Refusal:
     understood = tuple(
         dict.fromkeys(
@@ -292,4 +316,4 @@ def _refusal(
         parts.append(f"There are the tables {', '.join(tables[:20])}.")
     if measures:
         parts.append(f"You can ask for {', '.join(measures[:8])}.")
-    return Refusal(understood, tuple(words), tables, measures, " ".join(parts))
+    return Refusal(understood, tuple(words), tables, measures, " ".join(parts), beyond)

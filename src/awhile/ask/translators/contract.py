@@ -111,7 +111,8 @@ class Refusal:
     """The question was not understood well enough to answer.
 
     `understood` and `not_understood` quote the question; `tables` and `measures` are what can be
-    asked about; `text` says all of it in a few sentences.
+    asked about; `text` says all of it in a few sentences. `beyond` where it asks for what no row
+    can tell: a change, a reason, what is still to come.
     """
 
     understood: tuple[str, ...]
@@ -119,6 +120,7 @@ class Refusal:
     tables: tuple[str, ...]
     measures: tuple[str, ...]
     text: str
+    beyond: bool = False
 
 
 Translation = Sql | QuestionBack | Refusal

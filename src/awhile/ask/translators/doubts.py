@@ -4,6 +4,7 @@ Source: ours.
 
     Doubt
     ├── Stuck      something was not understood, or has no meaning on this schema
+    │   └── Beyond  it asks for what no row can tell
     └── Undecided  it can mean several things, and each has a wording of its own
 """
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from awhile.ask.translators.contract import Choice
 
-__all__ = ["Doubt", "Stuck", "Undecided"]
+__all__ = ["Beyond", "Doubt", "Stuck", "Undecided"]
 
 
 class Doubt(Exception):
@@ -28,6 +29,10 @@ class Stuck(Doubt):
         super().__init__(why)
         self.why = why
         self.words = words
+
+
+class Beyond(Stuck):
+    """No SELECT is an answer to it, whoever writes it."""
 
 
 class Undecided(Doubt):

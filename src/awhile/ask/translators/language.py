@@ -65,6 +65,8 @@ class Language:
     """Which of a ranking: "second"."""
     times: Mapping[str, int]
     """How often something happened, in one word: "once"."""
+    beyond: Mapping[str, frozenset[str]]
+    """Words for what no row can tell, by its kind: `change`, `reason`, `future`."""
     months: Mapping[str, int]
     """Names of months, and how they are shortened."""
     unsure_months: frozenset[str]
@@ -98,6 +100,7 @@ def load(name: str) -> Language:
         numbers=calendar["numbers"],
         ordinals=data["ordinals"],
         times=data["times"],
+        beyond={kind: frozenset(said.split()) for kind, said in data["beyond"].items()},
         months={
             name: number
             for number, said in enumerate(calendar["months"], 1)

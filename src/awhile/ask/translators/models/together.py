@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["Together", "When"]
 
 When = Literal["abstains", "always"]
-"""When the model is asked: where the built-in one refuses, or first, for every question."""
+"""When the model is asked: where the built-in one refuses what rows could tell, or first, for
+every question."""
 
 
 class Together:
     """See `contract.Translator`, `contract.Corrects` and `contract.Learns`.
 
     Args:
-        grounded: the built-in translator. What it grounds needs no model, and what it asks back is
-            the person's to decide, not a model's to guess.
+        grounded: the built-in translator. What it grounds needs no model, what it asks back is the
+            person's to decide, not a model's to guess, and what no row can tell no model knows.
         model: the model.
         when: when the model is asked.
     """
@@ -57,7 +58,8 @@ class Together:
     ) -> Translation:
         """See `contract.Translator.translate`."""
         grounded = await self._grounded.translate(question, schema, today, conversation)
-        if self._when == "abstains" and not isinstance(grounded, Refusal):
+        open_yet = isinstance(grounded, Refusal) and not grounded.beyond
+        if self._when == "abstains" and not open_yet:
             return grounded
         said = await self._model.translate(question, schema, today, conversation)
         if isinstance(said, Refusal):
