@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from awhile.ask.schema import ForeignKey, Schema, Table, TableColumn
-from awhile.ask.translators.models.mending import mended
+from awhile.ask.translators.models.mending import Unreadable, mended
+from awhile.ask.translators.models.saying import said_of
 from tests.machine.translators.test_models import SHOP, TODAY, table
 
 
@@ -92,6 +93,23 @@ def test_a_table_without_a_word_asked_of_it_stays_where_its_rows_matter(wrote: s
 )
 def test_what_says_something_is_no_slip(wrote: str) -> None:
     assert mended(wrote, SHOP, TODAY).sql == wrote
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT name FROM DATE_SUB( customers",
+        "SELECT DATE_TRUNC('month', day) FROM orders WHERE YEAR( `` day) = 2026",
+    ],
+)
+def test_what_nobody_can_read_is_unreadable_however_that_shows(text: str) -> None:
+    with pytest.raises(Unreadable, match="cannot be read as mysql SQL"):
+        mended(text, replace(SHOP, dialect="mysql"), TODAY)
+
+
+def test_a_select_of_nothing_is_told_as_that() -> None:
+    found = mended("SELECT FROM orders", replace(SHOP, dialect="postgres"), TODAY)
+    assert said_of(found.tree, "postgres") == "It shows no columns, from orders."
 
 
 def test_hostile_texts_are_read_in_bounded_time() -> None:

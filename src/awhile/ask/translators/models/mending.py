@@ -35,6 +35,9 @@ __all__ = ["Mended", "Unreadable", "mended", "one_select"]
 LONGEST_SQL = 20_000
 """Characters of SQL that are still read."""
 
+_STUMBLES = (SqlglotError, RecursionError, AttributeError, LookupError, TypeError, ValueError)
+"""What SQLGlot raises for a text that it cannot read: not all of it is its own."""
+
 
 class Unreadable(Exception):
     """The text is not one SELECT; its words say what it is instead."""
@@ -59,7 +62,7 @@ def one_select(text: str, dialect: str) -> exp.Query:
         raise Unreadable(f"it is longer than {LONGEST_SQL:,} characters")
     try:
         trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
-    except (SqlglotError, RecursionError) as error:
+    except _STUMBLES as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise Unreadable(f"it cannot be read as {dialect} SQL ({first})") from error
     if len(trees) != 1:
@@ -86,7 +89,7 @@ def mended(text: str, schema: Schema, today: date) -> Mended:
         mending.repairs += put_right(tree, schema)
         mending.repairs += localised(tree, schema, today)
         sql = tree.sql(dialect=schema.dialect, pretty=True) if mending.repairs else text
-    except (SqlglotError, RecursionError):  # what it cannot resolve, the engine will name
+    except _STUMBLES:  # what it cannot resolve, the engine will name
         return Mended(text, one_select(text, schema.dialect), ())
     return Mended(sql, tree, tuple(dict.fromkeys(mending.repairs)))
 

@@ -98,6 +98,8 @@ def _list(items: Iterable[str], what: str) -> str:
     told = list(items)
     if len(told) > _MOST:
         return f"{len(told)} {what}"
+    if not told:
+        return f"no {what}"
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
