@@ -170,10 +170,12 @@ class ModelTranslator:
             known = [*(self._examples() if self._examples else ()), *schema.examples]
             longest = LONGEST_CARD if self._chosen.local is None else LONGEST_LOCAL_CARD
             card = card_of(schema, about, may_show=self._may_show, longest=longest)
+            # A model may have said it, and somebody written that into the catalogue.
+            mark = new_mark() if self._mark in card.text else self._mark
             system, messages = request_of(
                 question,
                 card.text,
-                mark=self._mark,
+                mark=mark,
                 dialect=schema.dialect,
                 today=today,
                 conversation=conversation,
