@@ -89,6 +89,9 @@ def test_a_table_without_a_word_asked_of_it_stays_where_its_rows_matter(wrote: s
         "SELECT DISTINCT COUNT(*) FROM customers GROUP BY country",
         "SELECT COUNT(*) FROM customers GROUP BY (country, name)",
         "SELECT COUNT(*) AS n FROM customers GROUP BY COUNT(*)",
+        "SELECT COUNT(*) FROM customers GROUP BY ROLLUP (country, name)",
+        "SELECT COUNT(*) FROM customers GROUP BY GROUPING SETS ((country), (name))",
+        "SELECT COUNT(*) AS country FROM customers GROUP BY country ORDER BY country",
     ],
 )
 def test_what_says_something_is_no_slip(wrote: str) -> None:

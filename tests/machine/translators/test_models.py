@@ -214,6 +214,7 @@ def test_what_can_be_put_right_in_one_way_is_and_said(
         "SELECT (SELECT MAX(day) FROM orders WHERE customer_id = customers.id) FROM customers",
         "SELECT name FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE name > 'A')",
         "SELECT day FROM orders WHERE EXISTS (SELECT 1 FROM customers WHERE id = customer_id)",
+        "SELECT x.day FROM orders AS x WHERE EXISTS (SELECT 1 FROM lines AS x WHERE x.day > '9')",
         "SELECT o.day FROM (SELECT name AS who FROM customers) AS c, LATERAL "
         "(SELECT day FROM orders WHERE c.who = title UNION SELECT day FROM orders WHERE who = 'A') "
         "AS o, products",

@@ -135,7 +135,7 @@ class _Mending:
         here = sources.having(name)
         if alias in here or (not of and (len(here) == 1 or name.casefold() in given)):
             return
-        if not of and not here and sources.is_around(column):
+        if (of or not here) and sources.is_around(column):
             return
         if alias and self._by_its_key(column, sources, [alias]):
             return

@@ -37,7 +37,10 @@ def _groups(select: exp.Select) -> Iterator[str]:
     places = [*keys, *(one.this for one in order.expressions)] if order else keys
     if not keys or not figures or any(isinstance(one, exp.Literal | exp.Tuple) for one in places):
         return
-    if any(key.find(exp.AggFunc) for key in keys):  # the database has to refuse that
+    if any(key.find(exp.AggFunc, exp.Rollup, exp.Cube, exp.GroupingSets) for key in keys):
+        return  # the first the database has to refuse, and the others are no values
+    shown = {one.alias.casefold() for one in select.expressions}
+    if any(key.name.casefold() in shown for key in keys if isinstance(key, exp.Column)):
         return
     if select.args.get("distinct"):  # each different figure, whatever it is of
         return

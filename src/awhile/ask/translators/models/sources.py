@@ -102,9 +102,11 @@ class Sources:
 
     def is_around(self, column: exp.Column) -> bool:
         """Whether a column that is not of these tables can be one of what is around the SELECT."""
-        if column.table:
-            return any(alias.casefold() == column.table.casefold() for alias, _ in self.around)
-        return any(self._may_give(source, column.name) for _, source in self.around)
+        of = column.table.casefold()
+        return any(
+            of in ("", alias.casefold()) and self._may_give(source, column.name)
+            for alias, source in self.around
+        )
 
     def _may_give(self, source: exp.Expr | Scope, column: str) -> bool:
         if isinstance(source, exp.Table):
