@@ -66,7 +66,8 @@ async def ours(folder: Path) -> AsyncGenerator[str]:
 
 
 async def measure() -> Mapping[str, Report]:
-    """A report for each of the three servers, which are probed side by side."""
+    """A report for each of the three servers, probed one after the other, so that what is measured
+    of one waits for no other."""
     reports: dict[str, Report] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -82,13 +83,11 @@ async def measure() -> Mapping[str, Report]:
 
         typescript = process("checks.legacy_server", log)
         fastmcp = process("checks.fastmcp_server", folder / "fastmcp.log")
-        async with anyio.create_task_group() as together:
-            witnessed = Trial(tool="long_job", witness=steps_made)
-            together.start_soon(add, "TypeScript SDK 1.30.0", typescript, witnessed)
-            plain = Trial(tool="long_job")
-            together.start_soon(add, "fastmcp 4.1.4, fastmcp-tasks 4.1.4", fastmcp, plain)
-            five = Trial(tool="long_job", arguments={"steps": 5})
-            together.start_soon(add, "Awhile", ours(folder), five)
+        witnessed = Trial(tool="long_job", witness=steps_made)
+        await add("TypeScript SDK 1.30.0", typescript, witnessed)
+        await add("fastmcp 4.1.4, fastmcp-tasks 4.1.4", fastmcp, Trial(tool="long_job"))
+        five = Trial(tool="long_job", arguments={"steps": 5})
+        await add("Awhile", ours(folder), five)
     return reports
 
 
