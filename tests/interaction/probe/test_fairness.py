@@ -82,7 +82,7 @@ async def test_a_server_that_is_too_busy_has_lost_nothing_and_nothing_is_seen_to
 ) -> None:
     """Ours: an error is not "no such task" unless it says so."""
     monkeypatch.setattr("awhile.probe.sessions.ENDING_SECONDS", 0.5)
-    limits = Limits(run_seconds=0.5, stop_seconds=0.3, linger_seconds=0)
+    limits = Limits(run_seconds=1.5, stop_seconds=0.9, linger_seconds=0)
     async with Bench(tmp_path / "t.db").serving(Busy()) as url:
         report = await probe(Target(url=url), Trial(tool="strict"), limits, eras=(MODERN,))
     assert not [one.check for one in report.faults if one.grade is Grade.LOSES_WORK]
