@@ -122,6 +122,11 @@ def test_whole_numbers_are_divided_with_their_fraction(
     assert repairs == (DIVIDED,)
 
 
+def test_a_column_that_is_called_like_another_is_not_taken_for_it() -> None:
+    wrote = "SELECT v.id / 2 FROM visits AS v(weight, id)"
+    assert again(wrote, "postgres") == (wrote, ())
+
+
 @pytest.mark.parametrize(
     ("wrote", "becomes"),
     [

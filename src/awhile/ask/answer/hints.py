@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from awhile.ask.answer.earlier import is_result_name
+from awhile.ask.translators.identifiers import known_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -89,8 +90,7 @@ def _columns(tree: exp.Expr, schema: Schema, said: str) -> Iterator[str]:
 
 
 def _known(named: exp.Table, schema: Schema) -> Table | None:
-    qualified = f"{named.db}.{named.name}" if named.db else named.name
-    return schema.table(qualified) or schema.table(named.name)
+    return known_table(named, schema) or schema.table(named.name)
 
 
 def _are(names: Collection[str]) -> str:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-__all__ = ["identifier", "named_table"]
+if TYPE_CHECKING:
+    from awhile.ask.schema import Schema, Table
+
+__all__ = ["identifier", "known_table", "named_table"]
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
@@ -30,6 +34,11 @@ def named_table(name: str, dialect: str, alias: str | None = None) -> exp.Table:
     if alias:
         table.set("alias", exp.TableAlias(this=identifier(alias, dialect)))
     return table
+
+
+def known_table(named: exp.Table, schema: Schema) -> Table | None:
+    """The table of a schema card that a name in SQL is that of, or None; see `named_table`."""
+    return schema.table(f"{named.db}.{named.name}" if named.db else named.name)
 
 
 @cache

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from awhile.ask.translators.models.sources import as_it_is
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -133,7 +135,7 @@ class Kinds:
 
     def _given(self, source: exp.Expr | Scope, name: str) -> TableColumn | exp.Expr | None:
         if isinstance(source, exp.Table):
-            table = self._schema.table(f"{source.db}.{source.name}" if source.db else source.name)
+            table = as_it_is(source, self._schema)
             return table.column(name) if table else None
         if isinstance(source, Scope) and isinstance(source.expression, exp.Select):
             wanted = name.casefold()

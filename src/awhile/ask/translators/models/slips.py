@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from awhile.ask.translators.identifiers import known_table
 from awhile.ask.translators.models.sources import conjuncts
 
 if TYPE_CHECKING:
@@ -82,8 +83,7 @@ def _never_null(join: exp.Join, alias: str, schema: Schema) -> set[str]:
 
     Another one that is empty may well be what is asked for, in a row that is there.
     """
-    table = join.this
-    known = schema.table(f"{table.db}.{table.name}" if table.db else table.name)
+    known = known_table(join.this, schema)
     by = {
         column.name.casefold()
         for each in conjuncts(join.args.get("on"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from awhile.ask.translators.identifiers import identifier, named_table
+from awhile.ask.translators.identifiers import identifier, known_table, named_table
 from awhile.ask.translators.joins import TwoWays
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from awhile.ask.schema import ForeignKey, Schema, Table
     from awhile.ask.translators.joins import Hop, Joins
 
-__all__ = ["Sources", "conjuncts", "sources_of"]
+__all__ = ["Sources", "as_it_is", "conjuncts", "sources_of"]
 
 
 _MOST_TABLES = 30
@@ -44,7 +44,7 @@ def sources_of(scope: Scope, schema: Schema, joins: Joins) -> Sources | None:
     if len(scope.selected_sources) > _MOST_TABLES:
         return None
     for alias, (_, source) in scope.selected_sources.items():
-        if not isinstance(source, exp.Table) or (table := _as_it_is(source, schema)) is None:
+        if not isinstance(source, exp.Table) or (table := as_it_is(source, schema)) is None:
             return None
         tables[alias] = table
         written[alias] = source.args["alias"].this if source.alias else source.this
@@ -53,11 +53,12 @@ def sources_of(scope: Scope, schema: Schema, joins: Joins) -> Sources | None:
     return Sources(select, tables, written, schema, joins, tuple(_around(scope)))
 
 
-def _as_it_is(source: exp.Table, schema: Schema) -> Table | None:
-    """A table of the schema whose columns are not turned round or called otherwise."""
+def as_it_is(source: exp.Table, schema: Schema) -> Table | None:
+    """The table of the schema that one in a FROM is; None where its columns are turned round or
+    called otherwise there."""
     if source.args.get("pivots") or source.alias_column_names:
         return None
-    return schema.table(f"{source.db}.{source.name}" if source.db else source.name)
+    return known_table(source, schema)
 
 
 def _around(scope: Scope) -> Iterator[tuple[str, exp.Expr | Scope]]:
@@ -110,7 +111,7 @@ class Sources:
 
     def _may_give(self, source: exp.Expr | Scope, column: str) -> bool:
         if isinstance(source, exp.Table):
-            table = _as_it_is(source, self.schema)
+            table = as_it_is(source, self.schema)
             return table is None or table.column(column) is not None
         if isinstance(source, Scope) and isinstance(source.expression, exp.Query):
             names = [one.casefold() for one in source.expression.named_selects]
