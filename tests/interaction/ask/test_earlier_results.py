@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from awhile.ask.engines.contract import Budget
+from awhile.ask.engines.duckdb.engine import DuckDBEngine
 from awhile.ask.engines.files.engine import FilesEngine
 from awhile.ask.engines.postgres.engine import PostgresEngine
 from awhile.ask.engines.sqlite.engine import SQLiteEngine
@@ -19,6 +20,8 @@ from awhile.ask.results import Results
 from awhile.ask.results.cache import Cache
 from awhile.ask.results.names import ResultNames
 from awhile.ask.results.storage import Folder, open_storage
+from awhile.ask.semantics.engine import SemanticEngine
+from awhile.ask.semantics.file import read
 from awhile.errors import ToolFailed
 from checks.postgres import Cluster
 from tests.contract.engines.server import new_database
@@ -139,6 +142,20 @@ async def test_a_table_that_is_called_like_a_result_is_the_databases(tmp_path: P
         told = await app.call("explain_run", run_id=joined["run_id"])
     assert joined["rows"] == [["table"]]
     assert told["earlier"] == {"result_2": second["run_id"]}
+
+
+async def test_a_semantic_file_takes_nothing_from_what_can_be_joined(
+    tmp_path: Path, warehouse: Path
+) -> None:
+    """Ours: it says what words mean, and never what may be run."""
+    file = tmp_path / "shop.yaml"
+    file.write_text("examples:\n- {question: how was the day, sql: SELECT 2 AS day}\n")
+    engine = SemanticEngine(DuckDBEngine(warehouse, spill_folder=tmp_path), read(file))
+    async with serving(tmp_path, engine) as app:
+        await app.call("run_sql", sql="SELECT 1 AS n")
+        sql = "SELECT n FROM (SELECT * FROM orders LIMIT 1), result_1"
+        assert (await app.call("check_sql", sql=sql))["may_run"]
+        assert (await app.call("run_sql", sql=sql))["rows"] == [["1"]]
 
 
 async def test_results_kept_elsewhere_are_joined_with_data_files(tmp_path: Path) -> None:

@@ -7,23 +7,13 @@ may be run.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from awhile.ask.engines.contract import ReadsResults
 from awhile.ask.semantics.applying import applied, fitted
 
 if TYPE_CHECKING:
-    from awhile.ask.engines.contract import (
-        Budget,
-        Capabilities,
-        Engine,
-        Estimate,
-        OnStopped,
-        QueryResult,
-        Report,
-        Scalar,
-    )
+    from awhile.ask.engines.contract import Capabilities, Engine
     from awhile.ask.schema import Schema
     from awhile.ask.semantics.file import Semantics
 
@@ -33,12 +23,16 @@ _MOST_CARDS = 100
 
 
 class SemanticEngine:
-    """See `awhile.ask.engines.contract.Engine`."""
+    """An `Engine` (`awhile.ask.engines.contract`); it `ReadsResults` where the one behind does."""
 
     def __init__(self, engine: Engine, semantics: Semantics) -> None:
         self._engine = engine
         self._semantics = semantics
         self._cards: OrderedDict[int, tuple[Schema, Schema]] = OrderedDict()
+        self.close, self.check = engine.close, engine.check
+        self.estimate, self.run = engine.estimate, engine.run
+        if isinstance(engine, ReadsResults):
+            self.look_up, self.run_over = engine.look_up, engine.run_over
 
     @property
     def capabilities(self) -> Capabilities:
@@ -48,9 +42,6 @@ class SemanticEngine:
         """Also raises `SettingsError` where the file does not fit the database."""
         await self._engine.open()
         applied(self._semantics, await self._engine.describe(), self._engine.check)
-
-    async def close(self) -> None:
-        await self._engine.close()
 
     async def describe(self, *, principal: str | None = None) -> Schema:
         plain = await self._engine.describe(principal=principal)
@@ -65,36 +56,3 @@ class SemanticEngine:
     async def changed(self, since: Schema, *, principal: str | None = None) -> bool:
         plain = next((one for one, said in self._cards.values() if said is since), since)
         return await self._engine.changed(plain, principal=principal)
-
-    def check(self, sql: str, parameters: Mapping[str, Scalar] | None = None) -> None:
-        self._engine.check(sql, parameters)
-
-    async def estimate(
-        self,
-        sql: str,
-        *,
-        parameters: Mapping[str, Scalar] | None = None,
-        principal: str | None = None,
-    ) -> Estimate | None:
-        return await self._engine.estimate(sql, parameters=parameters, principal=principal)
-
-    async def run(
-        self,
-        sql: str,
-        *,
-        report: Report,
-        budget: Budget,
-        destination: Path,
-        on_stopped: OnStopped | None = None,
-        parameters: Mapping[str, Scalar] | None = None,
-        principal: str | None = None,
-    ) -> QueryResult:
-        return await self._engine.run(
-            sql,
-            report=report,
-            budget=budget,
-            destination=destination,
-            on_stopped=on_stopped,
-            parameters=parameters,
-            principal=principal,
-        )
