@@ -31,12 +31,33 @@ from tests.machine.translators.test_models import SHOP, TODAY, table
             "SELECT name, quantity FROM customers JOIN orders ON customers.id = orders.customer_id "
             "JOIN lines ON customers.id = 3 AND orders.id = lines.order_id",
         ),
+        (
+            "SELECT town FROM towns AS customers WHERE EXISTS(SELECT 1 FROM orders WHERE "
+            "orders.id = customers.id AND country = 'Italy')",
+            "SELECT town FROM towns AS customers WHERE EXISTS( SELECT 1 FROM orders LEFT JOIN "
+            "customers AS customers_2 ON customers_2.id = orders.customer_id WHERE "
+            "orders.id = customers.id AND customers_2.country = 'Italy' )",
+        ),
     ],
 )
 def test_what_is_joined_in_mending_takes_no_name_from_what_was_there(
     wrote: str, becomes: str
 ) -> None:
     assert " ".join(mended(wrote, SHOP, TODAY).sql.split()) == becomes
+
+
+@pytest.mark.parametrize(
+    "wrote",
+    [
+        "WITH customers AS (SELECT id FROM products) SELECT country FROM orders",
+        "WITH orders AS (SELECT id FROM products) SELECT country FROM lines",
+        "WITH orders AS (SELECT id FROM products) "
+        "SELECT c.name, l.quantity FROM customers AS c JOIN lines AS l ON c.id = l.customer_id",
+    ],
+)
+def test_what_a_with_gives_is_not_joined_for_the_table_of_its_name(wrote: str) -> None:
+    found = mended(wrote, SHOP, TODAY)
+    assert (found.sql, found.repairs) == (wrote, ())
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres", "mysql"])

@@ -36,12 +36,13 @@ _OF_EVERY_TABLE = {
 
 def sources_of(scope: Scope, schema: Schema, joins: Joins) -> Sources | None:
     """Those of a scope; None where one of them is no table of the schema, as it is there: what a
-    subquery or a WITH gives is not in the card, and nothing is certain."""
+    subquery or a WITH gives is not in the card, and nothing is certain. None, too, where what a
+    WITH gives is called like a table, which then cannot be joined by its name."""
     select = scope.expression
     assert isinstance(select, exp.Select)
     tables: dict[str, Table] = {}
     written: dict[str, exp.Identifier] = {}
-    if len(scope.selected_sources) > _MOST_TABLES:
+    if len(scope.selected_sources) > _MOST_TABLES or any(map(schema.table, scope.cte_sources)):
         return None
     for alias, (_, source) in scope.selected_sources.items():
         if not isinstance(source, exp.Table) or (table := as_it_is(source, schema)) is None:
@@ -89,8 +90,9 @@ class Sources:
         return next((one for one in self.tables if one.casefold() == name.casefold()), None)
 
     def name(self, alias: str) -> exp.Identifier:
-        """An alias as it is written."""
-        return self.written[alias].copy()
+        """An alias as it is written; of a table that is joined in mending, as the schema has it."""
+        known = self.written.get(alias)
+        return known.copy() if known else identifier(alias, self.schema.dialect)
 
     def holds(self, table: Table, column: exp.Column) -> bool:
         """Whether a table has that column, or every table of the database."""
@@ -194,12 +196,12 @@ class Sources:
         return next((alias for alias, one in self.tables.items() if one.name == table), None)
 
     def free_alias(self, table: str) -> str:
-        """What a table that is joined can be called: as it is, where nothing else is called so."""
+        """What a table that is joined can be called: as it is, where nothing that the SELECT may
+        name is called so."""
+        taken = {one.casefold() for one in (*self.tables, *(alias for alias, _ in self.around))}
         name = table.rpartition(".")[2]
         numbered = (f"{name}_{number}" for number in itertools.count(2))
-        free = next(one for one in itertools.chain([name], numbered) if self.alias(one) is None)
-        self.written[free] = identifier(free, self.schema.dialect)
-        return free
+        return next(one for one in itertools.chain([name], numbered) if one.casefold() not in taken)
 
     def add(
         self,
