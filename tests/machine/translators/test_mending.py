@@ -131,6 +131,12 @@ def test_what_nobody_can_read_is_unreadable_however_that_shows(text: str) -> Non
         mended(text, replace(SHOP, dialect="mysql"), TODAY)
 
 
+def test_what_the_groups_are_is_told_as_the_sql_has_it() -> None:
+    wrote = "SELECT COUNT(*) FROM orders GROUP BY DATE_FORMAT(day, '%Y')"
+    found = mended(wrote, replace(SHOP, dialect="mysql"), TODAY)
+    assert found.repairs == ("each row is of one DATE_FORMAT(day, '%Y'), which is shown, too",)
+
+
 def test_a_select_of_nothing_is_told_as_that() -> None:
     found = mended("SELECT FROM orders", replace(SHOP, dialect="postgres"), TODAY)
     assert said_of(found.tree, "postgres") == "It shows no columns, from orders."

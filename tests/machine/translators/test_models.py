@@ -124,7 +124,7 @@ SHOP = Schema(
         (
             "SELECT COUNT(*), SUM(quantity) AS n FROM lines GROUP BY order_id ORDER BY n",
             "SELECT order_id, COUNT(*), SUM(quantity) AS n FROM lines GROUP BY order_id ORDER BY n",
-            "order_id is shown, too, which the rows are groups of",
+            "each row is of one order_id, which is shown, too",
         ),
         (
             "SELECT c.name FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "

@@ -26,10 +26,10 @@ def put_right(tree: exp.Query, schema: Schema) -> Iterator[str]:
     for select in tree.find_all(exp.Select):
         yield from _without(select, schema)
     if isinstance(tree, exp.Select):
-        yield from _groups(tree)
+        yield from _groups(tree, schema.dialect)
 
 
-def _groups(select: exp.Select) -> Iterator[str]:
+def _groups(select: exp.Select, dialect: str) -> Iterator[str]:
     """Show what the rows are groups of, where figures alone are shown."""
     group = select.args.get("group")
     keys: list[exp.Expr] = list(group.expressions) if group else []
@@ -46,8 +46,8 @@ def _groups(select: exp.Select) -> Iterator[str]:
     if select.args.get("distinct"):  # each different figure, whatever it is of
         return
     select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
-    said = " and ".join(key.sql(dialect="") for key in keys)
-    yield f"{said} is shown, too, which the rows are groups of"
+    said = " and ".join(key.sql(dialect=dialect) for key in keys)
+    yield f"each row is of one {said}, which is shown, too"
 
 
 def _without(select: exp.Select, schema: Schema) -> Iterator[str]:
