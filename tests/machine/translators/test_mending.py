@@ -127,8 +127,9 @@ def test_what_says_something_is_no_slip(wrote: str) -> None:
     ],
 )
 def test_what_nobody_can_read_is_unreadable_however_that_shows(text: str) -> None:
-    with pytest.raises(Unreadable, match="cannot be read as mysql SQL"):
+    with pytest.raises(Unreadable, match="cannot be read as mysql SQL") as unreadable:
         mended(text, replace(SHOP, dialect="mysql"), TODAY)
+    assert "NoneType" not in str(unreadable.value)
 
 
 def test_what_the_groups_are_is_told_as_the_sql_has_it() -> None:

@@ -235,7 +235,9 @@ def test_whatever_else_stays_as_it_was_written(wrote: str) -> None:
         ("DROP TABLE orders", "it is DROP"),
         ("SELECT 1; DELETE FROM orders", "holds 2 statements"),
         ("", "holds 0 statements"),
+        ("SELECT (1", r"cannot be read as duckdb SQL \(Expecting \)"),
         ("SELECT FROM WHERE", "cannot be read"),
+        ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "it is nested too deeply$"),
         ("SELECT '" + "x" * 30_000 + "'", "longer than"),
     ],
 )

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 
     from awhile.ask.schema import Schema
 
-__all__ = ["Mended", "Unreadable", "mended", "one_select"]
+__all__ = ["TOO_DEEP", "Mended", "Unreadable", "mended", "one_select"]
 
 LONGEST_SQL = 20_000
 """Characters of SQL that are still read."""
+
+TOO_DEEP = "it is nested too deeply"
 
 _STUMBLES = (SqlglotError, RecursionError, AttributeError, LookupError, TypeError, ValueError)
 """What SQLGlot raises for a text that it cannot read: not all of it is its own."""
@@ -63,13 +65,20 @@ def one_select(text: str, dialect: str) -> exp.Query:
     try:
         trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
     except _STUMBLES as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise Unreadable(f"it cannot be read as {dialect} SQL ({first})") from error
+        raise Unreadable(_why_not(error, dialect)) from error
     if len(trees) != 1:
         raise Unreadable(f"it holds {len(trees)} statements, and one is wanted")
     if not isinstance(trees[0], exp.Query):
         raise Unreadable(f"it is {trees[0].key.upper()}, and only a SELECT can be run")
     return trees[0]
+
+
+def _why_not(error: Exception, dialect: str) -> str:
+    """In the parser's words, where it has some for whoever wrote the text."""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    said = str(error).splitlines() if isinstance(error, SqlglotError) else []
+    return f"it cannot be read as {dialect} SQL{f' ({said[0]})' if said else ''}"
 
 
 def mended(text: str, schema: Schema, today: date) -> Mended:

@@ -26,7 +26,7 @@ from awhile.ask.translators.models.asking import (
 from awhile.ask.translators.models.cards import LONGEST_CARD, card_of
 from awhile.ask.translators.models.grammar import answer_grammar, only_sql
 from awhile.ask.translators.models.local import LocalModelFailed
-from awhile.ask.translators.models.mending import Unreadable, mended
+from awhile.ask.translators.models.mending import TOO_DEEP, Unreadable, mended
 from awhile.ask.translators.models.saying import said_of
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def _read(text: str, schema: Schema, today: date) -> tuple[Mended, str]:
         found = mended(text, schema, today)
         return found, said_of(found.tree, schema.dialect)
     except RecursionError as deep:
-        raise Unreadable("it is nested too deeply") from deep
+        raise Unreadable(TOO_DEEP) from deep
 
 
 def _marked(said: str, name: str, repairs: Sequence[str]) -> str:
