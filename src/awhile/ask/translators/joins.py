@@ -34,6 +34,10 @@ class Hop:
     table: str
     key: ForeignKey
 
+    def other(self, at: str) -> str:
+        """The table at its other end."""
+        return self.key.table if at == self.table else self.table
+
 
 class Joins:
     """Look-up paths between the tables of one schema; every answer is remembered."""
@@ -48,7 +52,11 @@ class Joins:
         }
         self._near: dict[str, dict[str, int]] = {}
         self._reach: dict[str, dict[str, int]] = {}
-        self._touching: dict[str, list[Hop]] = {}
+        self._touching: dict[str, list[Hop]] = {name: [] for name in self._edges}
+        """The keys that each table holds and those that point at it."""
+        for hop in (Hop(name, key) for name, keys in self._edges.items() for key in keys):
+            self._touching[hop.table].append(hop)
+            self._touching[hop.key.table].append(hop)
 
     def keys(self, table: str) -> tuple[ForeignKey, ...]:
         """The keys `table` holds, except to itself."""
@@ -65,12 +73,9 @@ class Joins:
     def near(self, table: str) -> dict[str, int]:
         """Every table linked with `table` in whichever direction, with the number of steps."""
         if table not in self._near:
-            both: dict[str, list[str]] = {name: [] for name in self._edges}
-            for name, keys in self._edges.items():
-                for key in keys:
-                    both[name].append(key.table)
-                    both[key.table].append(name)
-            self._near[table] = self._walk(table, lambda at: both[at])
+            self._near[table] = self._walk(
+                table, lambda at: [hop.other(at) for hop in self._touching[at]]
+            )
         return self._near[table]
 
     def path(self, start: str, end: str) -> tuple[Hop, ...]:
@@ -98,24 +103,14 @@ class Joins:
         ways: list[tuple[str, tuple[Hop, ...]]] = [(start, ())]
         for _ in range(longest):
             ways = [
-                (hop.key.table if hop.table == at else hop.table, (*hops, hop))
+                (hop.other(at), (*hops, hop))
                 for at, hops in ways
-                for hop in self._either_way()[at]
+                for hop in self._touching[at]
                 if hop not in hops
             ]
             if found := [hops for at, hops in ways if at == end]:
                 return found
         return []
-
-    def _either_way(self) -> dict[str, list[Hop]]:
-        """The keys that each table holds and those that point at it."""
-        if not self._touching:
-            self._touching = {name: [] for name in self._edges}
-            for name, keys in self._edges.items():
-                for key in keys:
-                    self._touching[name].append(Hop(name, key))
-                    self._touching[key.table].append(Hop(name, key))
-        return self._touching
 
     def base(self, tables: Iterable[str]) -> str | None:
         """The table nearest to all of `tables` from which each of them can be looked up.

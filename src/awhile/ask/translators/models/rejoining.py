@@ -80,11 +80,11 @@ def _rejoin(
         one for one in conjuncts(join.args["on"]) if all(one is not each for each in wrong)
     ]
     for hop in hops:
-        forward = hop.table == sources.tables[at].name
-        named = hop.key.table if forward else hop.table
+        table = sources.tables[at].name
+        named = hop.other(table)
         known = end if hop is hops[-1] else sources.alias_of(named)
         to = known or sources.free_alias(named)
-        condition = sources.keyed(hop.key, *((at, to) if forward else (to, at)))
+        condition = sources.keyed(hop.key, *((at, to) if hop.table == table else (to, at)))
         if to == end:
             conditions.append(condition)
         elif known is None:
