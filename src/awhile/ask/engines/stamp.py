@@ -1,16 +1,24 @@
-"""Telling whether the database file is still the one that was read."""
+"""Telling whether a file is still the one that was read."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-__all__ = ["stamp_of"]
+__all__ = ["Stamp", "stamp_in", "stamp_of"]
+
+Stamp = tuple[int, int, int, int]
+"""Device, number, time of the last change in ns, and size: another stamp is another content."""
 
 
-def stamp_of(database: Path) -> tuple[int, int, int, int] | None:
+def stamp_in(told: os.stat_result) -> Stamp:
+    """The stamp in what the system tells of a file."""
+    return told.st_dev, told.st_ino, told.st_mtime_ns, told.st_size
+
+
+def stamp_of(path: Path) -> Stamp | None:
     """Equal as long as it is the same file, unchanged; None while there is none."""
     try:
-        found = database.stat()
+        return stamp_in(path.stat())
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from awhile.ask.engines.errors import DatabaseNotOpened
+from awhile.ask.engines.stamp import Stamp, stamp_in
 
-__all__ = ["MOST_FILES", "SUFFIXES", "File", "Found", "Kind", "Stamp", "find", "kind_of", "some_of"]
+__all__ = ["MOST_FILES", "SUFFIXES", "File", "Found", "Kind", "find", "kind_of", "some_of"]
 
 Kind = Literal["parquet", "csv", "json", "excel"]
 
@@ -39,9 +40,6 @@ _MOST_ENTRIES = 50_000
 """Entries of a folder and of the folders in it, whatever they are."""
 _NAMED = 5
 """So many names stand in a note or an error; of more, how many there are."""
-
-Stamp = tuple[int, int, int, int]
-"""Device, number, time of the last change in ns, and size: another stamp is another content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def _file(path: Path, real: Path) -> File:
             "again"
         )
     name = _readable(path.name)
-    return File(name, real, kind, _stamp(told), None, (name,))
+    return File(name, real, kind, stamp_in(told), None, (name,))
 
 
 class _Folder:
@@ -216,7 +214,7 @@ class _Folder:
             self._leave_out("which may not be read", inside)
         else:
             name = "/".join((self._name, *inside))
-            return File(name, real, kind, _stamp(told), self._name, inside)
+            return File(name, real, kind, stamp_in(told), self._name, inside)
         return None
 
     def _leave_out(self, why: str, inside: tuple[str, ...]) -> None:
@@ -233,10 +231,6 @@ def _keeps_versions(folder: Path, names: set[str]) -> bool:
 def _readable(name: str) -> str:
     """A file's name as text: what of it is no UTF-8 is shown as that."""
     return os.fsencode(name).decode(errors="replace")
-
-
-def _stamp(told: os.stat_result) -> Stamp:
-    return told.st_dev, told.st_ino, told.st_mtime_ns, told.st_size
 
 
 def _why_not_there(path: Path, error: OSError | RuntimeError) -> str:

@@ -20,8 +20,7 @@ from urllib.parse import quote
 
 from fsspec import AbstractFileSystem
 
-from awhile.ask.engines.files.finding import Stamp
-from awhile.ask.engines.stamp import stamp_of
+from awhile.ask.engines.stamp import Stamp, stamp_in, stamp_of
 
 __all__ = ["PREFIX", "Entry", "ReadOnlyFiles", "location_of"]
 
@@ -85,8 +84,7 @@ class ReadOnlyFiles(AbstractFileSystem):
             self.trouble = _unreadable(entry, error)
             raise
         told = os.fstat(descriptor)
-        stamp = (told.st_dev, told.st_ino, told.st_mtime_ns, told.st_size)
-        if stamp != entry.stamp or not stat.S_ISREG(told.st_mode):
+        if stamp_in(told) != entry.stamp or not stat.S_ISREG(told.st_mode):
             os.close(descriptor)
             self.trouble = _changed(entry)
             raise OSError(self.trouble)
