@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from awhile.ask.engines.duckdb.reading import Entry, ReadOnlyFiles
 from awhile.ask.engines.errors import QueryError
-from awhile.ask.engines.files.reading import Entry, ReadOnlyFiles
 from awhile.ask.engines.stamp import stamp_of
 from awhile.ask.engines.workers.serving import Running
 from tests.machine.files.opening import opened, refusal

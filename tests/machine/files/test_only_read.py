@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from awhile.ask.engines.duckdb.confined import Confined
-from awhile.ask.engines.files.reading import Entry, ReadOnlyFiles
+from awhile.ask.engines.duckdb.reading import Entry, ReadOnlyFiles
 from awhile.ask.engines.stamp import stamp_of
 from awhile.processes.landlock import version
 from tests.contract.engines.workbooks import write_workbook

@@ -1,7 +1,7 @@
 """Kept results as tables of one query, beside a database or alone.
 
 DuckDB reaches them by the read-only descriptors that data files are reached by
-(`awhile.ask.engines.files.reading`), under names of their own, and as views that are the
+(`awhile.ask.engines.duckdb.reading`), under names of their own, and as views that are the
 connection's alone: nothing of them is in the database.
 """
 
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import duckdb
 
+from awhile.ask.engines.duckdb.reading import Entry, ReadOnlyFiles
 from awhile.ask.engines.duckdb.views import view_of
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
-from awhile.ask.engines.files.reading import Entry, ReadOnlyFiles
 from awhile.ask.engines.stamp import stamp_of
 from awhile.ask.engines.workers.messages import ToEstimate, ToRun
 

@@ -19,10 +19,10 @@ from awhile.ask.engines.duckdb import describe
 from awhile.ask.engines.duckdb.confined import Confined
 from awhile.ask.engines.duckdb.kept import KeptResults, named_by
 from awhile.ask.engines.duckdb.pivot import looks_up_values
+from awhile.ask.engines.duckdb.reading import ReadOnlyFiles
 from awhile.ask.engines.duckdb.reasons import why_not_opened
 from awhile.ask.engines.duckdb.values import BEFORE, as_kept, type_name
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
-from awhile.ask.engines.files.reading import ReadOnlyFiles
 from awhile.ask.engines.parameters import bound
 from awhile.ask.engines.place import place_of
 from awhile.ask.engines.quoting import literal

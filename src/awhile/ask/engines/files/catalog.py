@@ -17,11 +17,11 @@ from typing import Any
 
 import duckdb
 
+from awhile.ask.engines.duckdb.reading import PREFIX, Entry, ReadOnlyFiles
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.files.cache import Cache
 from awhile.ask.engines.files.finding import Found, Kind, some_of
 from awhile.ask.engines.files.looking import Looking
-from awhile.ask.engines.files.reading import PREFIX, Entry, ReadOnlyFiles
 from awhile.ask.engines.files.tables import Part, Source, columns_argument, sources
 from awhile.ask.engines.files.texts import size_of
 from awhile.ask.engines.files.troubles import in_words

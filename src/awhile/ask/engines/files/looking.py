@@ -12,11 +12,11 @@ from pathlib import Path
 
 import duckdb
 
+from awhile.ask.engines.duckdb.reading import Entry, ReadOnlyFiles, location_of
 from awhile.ask.engines.errors import DatabaseNotOpened
 from awhile.ask.engines.files import objects, separated, texts, workbooks
 from awhile.ask.engines.files.cache import Cache
 from awhile.ask.engines.files.finding import File
-from awhile.ask.engines.files.reading import Entry, ReadOnlyFiles, location_of
 from awhile.ask.engines.files.tables import Look, Part
 from awhile.ask.engines.files.troubles import in_words
 from awhile.ask.engines.quoting import literal

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import duckdb
 
+from awhile.ask.engines.duckdb.reading import ReadOnlyFiles
 from awhile.ask.engines.duckdb.session import DuckDBSession, Limits, connect, plain
 from awhile.ask.engines.errors import DatabaseNotOpened, QueryError
 from awhile.ask.engines.files import catalog, describe, troubles
 from awhile.ask.engines.files.cache import Cache
 from awhile.ask.engines.files.finding import Found, find
-from awhile.ask.engines.files.reading import ReadOnlyFiles
 from awhile.ask.engines.workers.messages import Fetched, ToRun
 from awhile.ask.engines.workers.serving import Running, serve
 from awhile.ask.schema import Schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from awhile.ask.engines.files.reading import PREFIX, Entry
+from awhile.ask.engines.duckdb.reading import PREFIX, Entry
 
 __all__ = ["file_of", "in_words", "is_of_types"]
 
