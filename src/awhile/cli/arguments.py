@@ -184,7 +184,8 @@ class Arguments:
     def _alternatives(self, schema: Any, followed: set[str] | None = None) -> list[Schema]:
         """The plain schemas of which a value has to fit one; none where anything goes.
 
-        ``followed``: references that lead here. None is followed again: it may be a circle.
+        ``followed``: the references followed so far. None is followed again: it may be a circle, or
+        lead to as many schemas as there are ways to it.
         """
         one = _members(schema)
         followed = set() if followed is None else followed
