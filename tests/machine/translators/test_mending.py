@@ -60,6 +60,17 @@ def test_what_a_with_gives_is_not_joined_for_the_table_of_its_name(wrote: str) -
     assert (found.sql, found.repairs) == (wrote, ())
 
 
+def test_no_table_loses_its_own_condition_to_keys_over_one_that_is_joined_further_on() -> None:
+    """Ours: each customer stood beside all lines; SQLite takes conditions on what follows."""
+    wrote = (
+        "SELECT c.name, l.quantity FROM customers AS c JOIN lines AS l ON c.id = l.customer_id "
+        "JOIN orders AS o ON o.id = l.order_id"
+    )
+    found = mended(wrote, replace(SHOP, dialect="sqlite"), TODAY)
+    assert " ".join(found.sql.split()) == wrote.replace("l.customer_id", "o.customer_id")
+    assert found.repairs == ("customer_id was taken from lines, and is a column of orders",)
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres", "mysql"])
 def test_names_are_put_in_as_the_schema_and_the_text_have_them(dialect: str) -> None:
     orders = Table(

@@ -6,6 +6,7 @@ and a table joined on the way that is then not used, which repeats every row for
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -55,7 +56,8 @@ def _wrong(sources: Sources, join: exp.Join) -> list[exp.EQ]:
 def _way(
     sources: Sources, before: Sequence[str], alias: str
 ) -> tuple[str, str, tuple[Hop, ...]] | None:
-    """From which alias, to which, and along which keys; None where there are two ways, or none."""
+    """From which alias, to which, and along which keys; None where there are two ways, or none, or
+    one over a table that is in the FROM: it is joined further on, and how is not for this one."""
     end = sources.tables[alias].name
     ways = [
         (start, alias, hops)
@@ -65,7 +67,13 @@ def _way(
     ways.sort(key=lambda way: len(way[2]))
     if not ways or (len(ways) > 1 and len(ways[0][2]) == len(ways[1][2])):
         return None
-    return ways[0]
+    between = _between(sources.tables[ways[0][0]].name, ways[0][2])
+    return None if any(map(sources.alias_of, between)) else ways[0]
+
+
+def _between(start: str, hops: Sequence[Hop]) -> list[str]:
+    """The tables that a way from one to another goes over."""
+    return list(itertools.accumulate(hops[:-1], lambda at, hop: hop.other(at), initial=start))[1:]
 
 
 def _rejoin(
@@ -75,21 +83,18 @@ def _rejoin(
     way: tuple[str, str, tuple[Hop, ...]],
 ) -> str:
     at, end, hops = way
-    between: list[str] = []
+    between = _between(sources.tables[at].name, hops)
     conditions = [
         one for one in conjuncts(join.args["on"]) if all(one is not each for each in wrong)
     ]
-    for hop in hops:
-        table = sources.tables[at].name
-        named = hop.other(table)
-        known = end if hop is hops[-1] else sources.alias_of(named)
-        to = known or sources.free_alias(named)
-        condition = sources.keyed(hop.key, *((at, to) if hop.table == table else (to, at)))
-        if to == end:
+    for hop, table in zip(hops, [*between, None], strict=True):
+        to = sources.free_alias(table) if table else end
+        held = hop.table == sources.tables[at].name
+        condition = sources.keyed(hop.key, *((at, to) if held else (to, at)))
+        if table:
+            sources.add(table, to, condition, side=join.side or None, before=join)
+        else:
             conditions.append(condition)
-        elif known is None:
-            sources.add(named, to, condition, side=join.side or None, before=join)
-            between.append(named)
         at = to
     join.set("on", exp.and_(*conditions, copy=False))
     over = f" over {between[0]}" if between else ""
