@@ -155,14 +155,14 @@ SHOP = Schema(
             "SELECT C.country FROM customers AS C JOIN orders AS o ON C.id = o.customer_id",
             "SELECT C.country FROM customers AS C WHERE EXISTS( SELECT 1 FROM orders AS o WHERE "
             "C.id = o.customer_id )",
-            "orders was joined and not asked for anything, which repeats rows, and now only has to "
-            "have one that fits",
+            "orders repeated rows, and nothing of it is asked for: it now only has to have a row "
+            "that fits",
         ),
         (
             "SELECT AVG(customers.id) FROM customers LEFT JOIN orders ON customer_id = customers.id"
             " AND orders.customer_id = customers.id",
             "SELECT AVG(customers.id) FROM customers",
-            "orders was joined and not asked for anything, which repeats rows, and is left out",
+            "orders repeated rows, and nothing of it is asked for: it is left out",
         ),
     ],
 )

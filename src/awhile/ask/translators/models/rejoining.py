@@ -133,12 +133,12 @@ def unrepeated(sources: Sources, *, is_last: bool) -> Iterator[str]:
             continue
         select.args["joins"].remove(join)
         table = sources.tables.pop(alias)
-        told = "and is left out"
+        told = "is left out"
         if not join.side:
             there = exp.select("1").from_(join.this.copy()).where(on.copy())
             select.where(exp.Exists(this=there), copy=False)
-            told = "and now only has to have one that fits"
-        yield f"{table.name} was joined and not asked for anything, which repeats rows, {told}"
+            told = "now only has to have a row that fits"
+        yield f"{table.name} repeated rows, and nothing of it is asked for: it {told}"
 
 
 def _counts_rows(aggregate: exp.AggFunc) -> bool:
