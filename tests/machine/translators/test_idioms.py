@@ -296,6 +296,8 @@ def test_duckdb_takes_an_interval_from_a_date_with_a_minus(database: Database) -
         ("sqlite", "date('now', 'localtime')", "2026-11-05"),
         ("sqlite", "DATE('Now', '-7 days', 'localtime')", "2026-10-29"),
         ("sqlite", "DATE(CURRENT_TIMESTAMP)", "2026-11-05"),
+        ("sqlite", "DATE(CURRENT_TIMESTAMP, '-7 days')", "2026-10-29"),
+        ("sqlite", "julianday(CURRENT_TIMESTAMP) - julianday('2026-11-01')", 4.0),
         ("sqlite", "strftime('%Y', 'now')", "2026"),
         ("sqlite", "strftime('%Y')", "2026"),
         ("sqlite", "strftime('%Y-%m', 'now', '-1 year')", "2025-11"),

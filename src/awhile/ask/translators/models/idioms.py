@@ -196,7 +196,7 @@ class _Writing:
             return self._formatted(args[0], args[2:])
         if name == "JULIANDAY" and not args:
             args = [exp.Literal.string("now")]
-        if name in {"DATE", "JULIANDAY"} and args and _is_text(args[0], "now"):
+        if name in {"DATE", "JULIANDAY"} and args and _is_now(args[0]):
             changes = _without_zones(args[1:])
             return _call(name, self._day(), *changes) if changes or name != "DATE" else self._day()
         return None
