@@ -16,7 +16,7 @@ from awhile.ask.translators.mysql import for_mysql
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["written"]
+__all__ = ["TRUNCATED_TO", "lite_start", "written"]
 
 _TRUNCATED = {
     "DAY": (),
@@ -25,6 +25,8 @@ _TRUNCATED = {
     "MONTH": ("start of month",),
     "YEAR": ("start of year",),
 }
+TRUNCATED_TO = frozenset({*_TRUNCATED, "QUARTER"})
+"""The units that a date can be the start of, in SQLGlot's words."""
 
 
 def written(tree: exp.Select, dialect: str) -> str:
@@ -51,7 +53,7 @@ def _for_duckdb(node: exp.Expr) -> exp.Expr:
 def _for_sqlite(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.Cast(this=exp.TimestampTrunc() as trunc):
-            return _truncated(trunc.this, trunc.args["unit"].name)
+            return lite_start(trunc.this, trunc.args["unit"].name)
         case exp.Cast(this=exp.Literal() as day) if node.is_type("date"):
             return day
         case exp.DateDiff(this=exp.Cast() as end, expression=exp.Cast() as start):
@@ -87,7 +89,8 @@ def _for_postgres(node: exp.Expr) -> exp.Expr:
     )
 
 
-def _truncated(value: exp.Expr, unit: str) -> exp.Expr:
+def lite_start(value: exp.Expr, unit: str) -> exp.Expr:
+    """The first day of the unit (one of `TRUNCATED_TO`) that a date is in, as SQLite has it."""
     if unit in _TRUNCATED:
         return _date(value, [exp.Literal.string(each) for each in _TRUNCATED[unit]])
     # A quarter: as many months back as the month is past its first.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from awhile.ask.translators.dialects import TRUNCATED_TO, lite_start
 from awhile.ask.translators.models.kinds import MOMENTS, Kinds, day_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ _PARTS = {
 _MOST_DIVISIONS = 200
 """Of whole numbers, whose surroundings are looked at."""
 _WHOLE = re.compile(r"[+-]?\d{1,9}")
-_STARTS = {"DAY": "%Y-%m-%d", "MONTH": "%Y-%m-01", "YEAR": "%Y-01-01"}
 _DAYS = "dates are taken from each other in days, where SQLite takes their years"
 _SHIFTS = exp.Add | exp.Sub | exp.DateAdd | exp.DateSub
 _PLACES = (
@@ -219,7 +219,9 @@ class _Writing:
             case _ if isinstance(node, _PART_OF):
                 said, what = _part(node.key.upper(), node.this), "a part of a date"
             case exp.DateTrunc() | exp.TimestampTrunc():
-                said, what = _start(node.args["unit"].name.upper(), node.this), "a start of a time"
+                unit = node.args["unit"].name.upper()
+                said = lite_start(node.this, unit) if unit in TRUNCATED_TO else None
+                what = "a start of a time"
             case exp.Cast():
                 said, what = _lite_moment(node), "a date"
             case exp.Anonymous() if _is_moment(node):
@@ -328,11 +330,6 @@ def _call(name: str, *args: exp.Expr) -> exp.Expr:
 def _between(end: exp.Expr, start: exp.Expr) -> exp.Expr:
     days = [_call("JULIANDAY", _bare(one)) for one in (end, start)]
     return exp.Sub(this=days[0], expression=days[1])
-
-
-def _start(unit: str, of: exp.Expr) -> exp.Expr | None:
-    form = _STARTS.get(unit)
-    return _call("STRFTIME", exp.Literal.string(form), of) if form else None
 
 
 def _lite_moment(node: exp.Cast) -> exp.Expr | None:
