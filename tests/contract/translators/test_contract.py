@@ -196,10 +196,13 @@ def test_what_no_row_can_tell_is_refused_as_that(
     assert why in found.text
 
 
-def test_a_word_for_a_change_inside_of_a_question_is_just_not_understood(
-    grounding: Saying, schema: Schema
+@pytest.mark.parametrize(
+    "question", ["customers who are likely to drop", "churn by country in 2025"]
+)
+def test_what_rows_may_tell_is_just_not_understood(
+    grounding: Saying, schema: Schema, question: str
 ) -> None:
-    found = grounding.said("customers who are likely to drop", schema)
+    found = grounding.said(question, schema)
     assert isinstance(found, Refusal)
     assert not found.beyond
 
