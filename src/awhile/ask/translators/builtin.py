@@ -254,8 +254,8 @@ def _check_beyond(tokens: Sequence[Token], marks: Sequence[Mark], unknown: Seque
     """A change, a reason or what is to come is in no row, whatever else is understood."""
     for mark in unknown:
         before = [one.what for one in marks if one.end <= mark.start and one.what != Word("silent")]
+        begins = not before or before[-1] == Word("and")
         for kind, why in _BEYOND.items():
-            begins = not before or before[-1] == Word("and")
             if tokens[mark.start].norm in ENGLISH.beyond[kind] and (begins or kind != "change"):
                 raise Beyond(why, mark.text)
 
