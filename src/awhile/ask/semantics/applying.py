@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from awhile.ask.schema import Example, ForeignKey, NamedMeasure
 from awhile.ask.semantics.file import nearest, wrong
+from awhile.ask.translators.identifiers import named_table
 
 if TYPE_CHECKING:
     from awhile.ask.schema import Schema, Table, TableColumn
@@ -186,10 +187,7 @@ class _Applying:
             self.tell((*place, "aggregate"), "the SQL is an aggregate already; leave one of them")
         function = None if whole else measure.aggregate or "sum"
         figure = tree if whole else exp.Max(this=tree)
-        home, _, own = table.name.rpartition(".")
-        names = [exp.to_identifier(each, quoted=True) if each else None for each in (own, home)]
-        whole_table = exp.Table(this=names[0], db=names[1])
-        tried = exp.Select().select(figure).from_(whole_table)
+        tried = exp.Select().select(figure).from_(named_table(table.name, self.schema.dialect))
         self.allowed(tried.sql(dialect=self.schema.dialect), (*place, "sql"))
         return NamedMeasure(
             name, table.name, measure.sql, function, measure.synonyms, measure.description
