@@ -68,6 +68,18 @@ async def test_what_no_row_can_tell_asks_no_model(tmp_path: Path, warehouse: Pat
     assert model.asked == []
 
 
+@pytest.mark.parametrize("owner", ["stand-in", "llamacpp"])
+async def test_a_model_on_this_machine_is_asked_past_the_proxies_that_variables_name(
+    tmp_path: Path, warehouse: Path, monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
+    """Ours: a proxy would look for it on its own machine, and read the key and the schema."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nothing is there
+    async with with_model(tmp_path, warehouse, COUNT, owner=owner) as (app, model):
+        answer = await app.call("ask", question=FREE)
+    assert answer["rows"]
+    assert ("grammar" in model.asked[0]) is (owner == "llamacpp")
+
+
 async def test_what_a_model_wrote_is_marked_read_out_and_counted(
     tmp_path: Path, warehouse: Path
 ) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from awhile.ask.translators.models.local import LocalModel, model_file
+from awhile.client.http import way_to
 from awhile.errors import SettingsError
 from awhile.extras import KEYRING_SERVICE, command_to_add, in_keyring
 
@@ -39,6 +40,9 @@ _KEYS = {
 _LOOK_SECONDS = 5.0
 """How long a server may take to say who it is."""
 
+_PATIENT = httpx2.Timeout(None, connect=_LOOK_SECONDS)
+"""An answer takes as long as whoever asks gives it (`ModelTranslator`)."""
+
 _OLLAMA = "http://127.0.0.1:11434/v1"
 _NO_KEY = "none"
 """What a server without keys is sent: OpenAI's client wants one."""
@@ -49,7 +53,8 @@ class Chosen:
     """A model that can be asked, and the key that nothing may show.
 
     `local` is what runs it, where that is this process's own; `url` is the address of a server
-    that speaks OpenAI's chat completions, where one was given.
+    that speaks OpenAI's chat completions, where one was given; `client` goes there, where it is not
+    the provider's own.
     """
 
     name: str
@@ -57,7 +62,15 @@ class Chosen:
     key: str | None
     local: LocalModel | None = None
     url: str | None = None
+    client: httpx2.AsyncClient | None = None
     _takes_grammar: bool | None = field(default=None, init=False)
+
+    async def aclose(self) -> None:
+        """Let go of what was made for it here."""
+        if self.local is not None:
+            await self.local.aclose()
+        if self.client is not None:
+            await self.client.aclose()
 
     def without_key(self, text: str) -> str:
         """The text without the key in it, whole or as providers abridge it."""
@@ -83,7 +96,7 @@ async def _is_llama_cpp(url: str, key: str | None) -> bool | None:
     """Whether it is; None while it cannot be asked."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        async with httpx2.AsyncClient(timeout=_LOOK_SECONDS) as client:
+        async with httpx2.AsyncClient(timeout=_LOOK_SECONDS, **way_to(url)) as client:
             reply = await client.get(f"{url.rstrip('/')}/models", headers=headers)
         if reply.is_server_error:
             return None
@@ -123,7 +136,10 @@ def chosen(name: str, *, url: str | None = None) -> Chosen:
         )
     try:
         speaks = url if provider in (COMPATIBLE, "openai") else None
-        return Chosen(name, _model(provider, model_name, url, key), key, url=speaks)
+        place = url or (_ollama() if provider == "ollama" else None)
+        client = httpx2.AsyncClient(timeout=_PATIENT, **way_to(place)) if place else None
+        model = _model(provider, model_name, place, key, client)
+        return Chosen(name, model, key, url=speaks, client=client)
     except ImportError as missing:
         raise SettingsError(
             f"Models need the extra 'models', and for {provider!r} the package {missing.name!r}: "
@@ -152,7 +168,17 @@ def _in_file(name: str) -> Chosen:
     return Chosen(f"{GGUF}:{path.name}", model, None, local)
 
 
-def _model(provider: str, model_name: str, url: str | None, key: str | None) -> Model:
+def _ollama() -> str:
+    return os.environ.get("OLLAMA_BASE_URL") or _OLLAMA
+
+
+def _model(
+    provider: str,
+    model_name: str,
+    url: str | None,
+    key: str | None,
+    client: httpx2.AsyncClient | None,
+) -> Model:
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.models.openai import OpenAIChatModel
@@ -160,13 +186,13 @@ def _model(provider: str, model_name: str, url: str | None, key: str | None) -> 
     from pydantic_ai.providers.openai import OpenAIProvider
 
     if provider == COMPATIBLE or (provider == "openai" and url is not None):
-        compatible = OpenAIProvider(base_url=url, api_key=key or _NO_KEY)
+        compatible = OpenAIProvider(base_url=url, api_key=key or _NO_KEY, http_client=client)
         return OpenAIChatModel(model_name, provider=compatible)
 
     def make(called: str) -> Any:
         given: dict[str, Any] = {"api_key": key} if key else {}
-        if url or called == "ollama":
-            given["base_url"] = url or os.environ.get("OLLAMA_BASE_URL") or _OLLAMA
+        if url:
+            given |= {"base_url": url, "http_client": client}
         return infer_provider_class(called)(**given) if given else infer_provider(called)
 
     try:

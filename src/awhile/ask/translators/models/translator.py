@@ -118,9 +118,8 @@ class ModelTranslator:
 
     async def __aexit__(self, *raised: Any) -> None:
         await self._chosen.model.__aexit__(*raised)
-        if self._chosen.local is not None:
-            with anyio.CancelScope(shield=True):
-                await self._chosen.local.aclose()
+        with anyio.CancelScope(shield=True):
+            await self._chosen.aclose()
 
     @property
     def name(self) -> str:
