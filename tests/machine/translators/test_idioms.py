@@ -132,6 +132,11 @@ def test_a_column_that_is_called_like_another_is_not_taken_for_it() -> None:
     [
         ("COUNT(*) / 2 FROM visits", "CAST(COUNT(*) AS DOUBLE PRECISION) / 2 FROM visits"),
         ("SUM(ward) / 2 FROM visits", "CAST(SUM(ward) AS DOUBLE PRECISION) / 2 FROM visits"),
+        (
+            "SUM(CASE WHEN note = 'a' THEN 1 ELSE 0 END) / COUNT(*) FROM visits",
+            "CAST(SUM(CASE WHEN note = 'a' THEN 1 ELSE 0 END) AS DOUBLE PRECISION) / COUNT(*) "
+            "FROM visits",
+        ),
         ("SUM(steps) / 2 FROM visits", None),  # a sum of BIGINT is a NUMERIC
         ("SUM(cost) / COUNT(*) FROM visits", None),
     ],

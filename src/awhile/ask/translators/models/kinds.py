@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from awhile.ask.translators.models.sources import as_it_is
+from awhile.ask.translators.models.sources import as_it_is, value_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ class Kinds:
         kind = self.of(of)
         if kind != "integer" or self._schema.dialect != "postgres":
             return kind
-        columns = [self._column(one) for one in of.find_all(exp.Column)]
+        columns = [self._column(one) for one in value_columns(of)]
         small = all(one is not None and one.type.upper() in _SMALL for one in columns)
         return "integer" if small and not of.find(exp.AggFunc) else "number"
 

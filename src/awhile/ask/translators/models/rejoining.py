@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from awhile.ask.translators.models.sources import conjuncts
+from awhile.ask.translators.models.sources import conjuncts, value_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,25 +145,7 @@ def _counts_rows(aggregate: exp.AggFunc) -> bool:
     """Whether it is as many as there are rows, or rows of a kind, whatever is in them."""
     if isinstance(aggregate, exp.Count | exp.CountIf):
         return not isinstance(aggregate.this, exp.Distinct)
-    return isinstance(aggregate, exp.Sum | exp.Avg) and not _takes_a_column(aggregate.this)
-
-
-def _takes_a_column(value: exp.Expr) -> bool:
-    """Whether a value is a column's, rather than one that conditions choose."""
-    match value:
-        case exp.Column():
-            return True
-        case exp.Predicate() | exp.Connector() | exp.Not():
-            return False
-        case exp.If():
-            return any(
-                _takes_a_column(value.args[one]) for one in ("true", "false") if one in value.args
-            )
-        case exp.Case():
-            results = [one.args["true"] for one in value.args["ifs"]]
-            return any(map(_takes_a_column, [*results, value.args.get("default") or exp.null()]))
-        case _:
-            return any(map(_takes_a_column, value.iter_expressions()))
+    return isinstance(aggregate, exp.Sum | exp.Avg) and not any(value_columns(aggregate.this))
 
 
 def _used(sources: Sources, alias: str, join: exp.Join) -> bool:
