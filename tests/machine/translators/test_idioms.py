@@ -130,12 +130,15 @@ def test_a_column_that_is_called_like_another_is_not_taken_for_it() -> None:
 @pytest.mark.parametrize(
     ("wrote", "becomes"),
     [
-        ("COUNT(*) / 2 FROM visits", "CAST(COUNT(*) AS DOUBLE PRECISION) / 2 FROM visits"),
-        ("SUM(ward) / 2 FROM visits", "CAST(SUM(ward) AS DOUBLE PRECISION) / 2 FROM visits"),
+        ("COUNT(*) / 2 FROM visits", "CAST(COUNT(*) AS DECIMAL) / 2 FROM visits"),
+        ("SUM(ward) / 2 FROM visits", "CAST(SUM(ward) AS DECIMAL) / 2 FROM visits"),
         (
             "SUM(CASE WHEN note = 'a' THEN 1 ELSE 0 END) / COUNT(*) FROM visits",
-            "CAST(SUM(CASE WHEN note = 'a' THEN 1 ELSE 0 END) AS DOUBLE PRECISION) / COUNT(*) "
-            "FROM visits",
+            "CAST(SUM(CASE WHEN note = 'a' THEN 1 ELSE 0 END) AS DECIMAL) / COUNT(*) FROM visits",
+        ),
+        (  # where a DOUBLE PRECISION has no ROUND to so many places
+            "ROUND(100 * COUNT(*) / SUM(ward), 1) FROM visits",
+            "ROUND(CAST(100 * COUNT(*) AS DECIMAL) / SUM(ward), 1) FROM visits",
         ),
         ("SUM(steps) / 2 FROM visits", None),  # a sum of BIGINT is a NUMERIC
         ("SUM(cost) / COUNT(*) FROM visits", None),

@@ -170,7 +170,9 @@ class _Writing:
             return
         self.divisions += 1
         if self.divisions <= _MOST_DIVISIONS and not _meant_whole(node):
-            node.set("this", exp.cast(_bare(node.this), "double", copy=False))
+            # PostgreSQL rounds no DOUBLE PRECISION to so many places.
+            fraction = "decimal" if self.dialect == "postgres" else "double"
+            node.set("this", exp.cast(_bare(node.this), fraction, copy=False))
             name = _NAMES.get(self.dialect, "the database")
             self.repairs.append(f"a division gives its fraction, which {name} leaves out")
 
