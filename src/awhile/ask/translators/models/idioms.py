@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["localised"]
 
-_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "duckdb": "DuckDB"}
+_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 _TODAY = {"CURDATE", "TODAY"}
 _NOW = {"NOW"}
 _HERE_OR_UTC = {"localtime", "utc"}
