@@ -62,17 +62,17 @@ def test_a_required_tool_is_refused_in_a_result_that_carries_the_code(
     assert "an isError result carrying -32601" in words
 
 
-def test_polls_of_0_8_s_miss_a_message_that_changes_every_0_6_s(
-    typescript: Report,
-) -> None:
-    """Ours: found by hand, steps 1, 2 and 4; a slow machine may miss another one."""
+def test_polls_of_2_s_miss_messages_that_change_every_0_6_s(typescript: Report) -> None:
+    """Ours: by hand polls of 0.8 s, too, had steps 1, 2 and 4; on a busy machine they had all."""
     report = typescript
     [found] = [one for one in report.findings if one.check == "steps-seen-by-slower"]
-    assert found.measured["steps"] == [f"step {step}/5" for step in (1, 2, 3, 4)]
-    told = found.measured["pollers"]["every 0.8 s"]
-    assert told[0] == "step 1/5"
-    assert len(told) == 3
-    assert "Every 0.8 s: 3 of 4" in found.seen
+    steps = found.measured["steps"]
+    assert steps == [f"step {step}/5" for step in (1, 2, 3, 4)]
+    for name, told in found.measured["pollers"].items():
+        assert told == [step for step in steps if step in told]
+        words = f"{len(told)} of 4 ({', '.join(told)})" if told != steps else "all 4"
+        assert f"{name.capitalize()}: {words}." in found.seen
+    assert len(found.measured["pollers"]["every 2 s"]) < len(steps)
 
 
 def test_the_message_of_a_completed_task_is_stale(typescript: Report) -> None:

@@ -189,8 +189,9 @@ class Connections:
                 if self.prepare and on not in self._told_plans:
                     await on.execute(PLANS, prepare=False)
                     self._told_plans.add(on)
+                began = time.monotonic()
                 answer = await act(on)
-                self._tell_of_return()
+                self._tell_of_return(began)
                 return answer
             await on.close()
             raise TimeoutError(f"no answer for {ANSWER_SECONDS:.0f} s")
@@ -205,8 +206,10 @@ class Connections:
                 await self._pool.check()
         await anyio.sleep(random.uniform(0.5, 1) * min(0.01 * 2**tries, 0.25))  # noqa: S311
 
-    def _tell_of_return(self) -> None:
-        if self._away_since is not None:
+    def _tell_of_return(self, asked: float) -> None:
+        # What was asked before it went away may still be answered: a backend outlives a killed
+        # postmaster by what it has in hand.
+        if self._away_since is not None and asked > self._away_since:
             seconds, self._away_since = time.monotonic() - self._away_since, None
             logger.info("The store %r answers again, %.1f s later.", self.address.shown, seconds)
 

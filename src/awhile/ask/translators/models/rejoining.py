@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from awhile.ask.translators.models.sources import conjuncts, value_columns
+from awhile.ask.translators.models.sources import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,7 +114,7 @@ def unrepeated(sources: Sources, *, is_last: bool) -> Iterator[str]:
     aggregates = any(True for _ in select.find_all(exp.AggFunc))
     joins: list[exp.Join] = list(select.args.get("joins") or ())
     if (
-        any(map(_counts_rows, select.find_all(exp.AggFunc)))
+        any(map(_weighs_rows, select.find_all(exp.AggFunc)))
         or select.args.get("distinct")
         or not (aggregates or (is_last and not select.args.get("group")))
         or any(True for _ in select.find_all(exp.Star, exp.Window))
@@ -141,11 +141,12 @@ def unrepeated(sources: Sources, *, is_last: bool) -> Iterator[str]:
         yield f"{table.name} repeated rows, and nothing of it is asked for: it {told}"
 
 
-def _counts_rows(aggregate: exp.AggFunc) -> bool:
-    """Whether it is as many as there are rows, or rows of a kind, whatever is in them."""
-    if isinstance(aggregate, exp.Count | exp.CountIf):
-        return not isinstance(aggregate.this, exp.Distinct)
-    return isinstance(aggregate, exp.Sum | exp.Avg) and not any(value_columns(aggregate.this))
+def _weighs_rows(aggregate: exp.AggFunc) -> bool:
+    """Whether a row that comes twice counts twice: that may be what is asked, as in the average
+    price of what was sold."""
+    return isinstance(aggregate, exp.Count | exp.CountIf | exp.Sum | exp.Avg) and not isinstance(
+        aggregate.this, exp.Distinct
+    )
 
 
 def _used(sources: Sources, alias: str, join: exp.Join) -> bool:
