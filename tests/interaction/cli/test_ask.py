@@ -293,10 +293,21 @@ def test_a_server_that_has_the_model_that_is_named_is_asked(place: Place) -> Non
         server.send_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("flag", ["--model", "--semantic-file"])
-def test_a_server_that_is_named_is_asked_as_it_is(served: InThisProcess, flag: str) -> None:
-    """Ours: it is refused, rather than answered by another model or without the words."""
-    done = served.run("ask", "how many?", flag, "gguf:own.gguf", "--url", "http://127.0.0.1:9/mcp")
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--database", "own.duckdb"),
+        ("--sample", "small"),
+        ("--model", "gguf:own.gguf"),
+        ("--semantic-file", "own.yaml"),
+    ],
+)
+def test_a_server_that_is_named_is_asked_as_it_is(
+    served: InThisProcess, flag: str, value: str
+) -> None:
+    """Ours: it is refused, rather than answered of other data, by another model or without the
+    words."""
+    done = served.run("ask", "how many?", flag, value, "--url", "http://127.0.0.1:9/mcp")
     assert done.returncode == ends.USAGE
     assert f"{flag} is for a server that this command starts" in done.stderr
     assert f"Give {flag} to `awhile serve` there" in done.stderr

@@ -275,7 +275,7 @@ async def whole_id(there: Reached, beginning: str) -> str:
 
 
 def _must_be_as_it_is(effective: Effective) -> None:
-    for name in ("semantic_file", "model", "model_url"):
+    for name in ("database", "sample", "semantic_file", "model", "model_url"):
         if effective.by_flag(name):
             flag = ENTRIES[name].flag
             raise SettingsError(
