@@ -31,6 +31,7 @@ SCORES = ("right", "wrong", "asked back", "refused")
 def main() -> None:
     """Run what the arguments say."""
     asked = _arguments()
+    made_by_name = translators(asked.model, asked.model_url, asked.model_sees)
     console = Console(soft_wrap=True)  # a table is as wide as its cells
     results: dict[str, list[tuple[Asked, list[Outcome]]]] = {}
     with ExitStack() as stack:
@@ -46,7 +47,7 @@ def main() -> None:
         ]
         for one in chosen:
             with one.open() as database:
-                for name, made in translators(asked.model, asked.model_url).items():
+                for name, made in made_by_name.items():
                     outcomes = anyio.run(_evaluated, one, database, made)
                     results.setdefault(name, []).append((one, outcomes))
                     if asked.model:  # which may take hours, and be broken off
@@ -76,6 +77,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS)
     parser.add_argument("--model", help="measure it, too, alone and behind the built-in one")
     parser.add_argument("--model-url", help="where it is, for compatible:…")
+    parser.add_argument(
+        "--model-sees",
+        nargs="+",
+        default=(),
+        help="columns whose values it is told of: '*' for all",
+    )
     parser.add_argument("--every", type=int, default=1, help="every such question of a set alone")
     parser.add_argument("--show", nargs="+", choices=SCORES, default=(), help="each such question")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)

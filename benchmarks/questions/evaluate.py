@@ -44,16 +44,26 @@ Made = Callable[[], AbstractAsyncContextManager[Translator]]
 """Makes a translator, for as long as it is used."""
 
 
-def translators(model: str | None = None, url: str | None = None) -> dict[str, Made]:
+def translators(
+    model: str | None = None, url: str | None = None, sees: Sequence[str] = ()
+) -> dict[str, Made]:
     """Those to measure, by their names in the table: with a model also it, and both together.
 
-    Raises `SettingsError` for a model that cannot be used.
+    Args:
+        model: as the setting of that name has it.
+        url: as the setting `model_url`.
+        sees: as the setting `model_sees`.
+
+    Raises:
+        SettingsError: the model cannot be used.
     """
     made: dict[str, Made] = {BUILT_IN: _built_in}
     if model is not None:
         name = chosen(model, url=url).name
-        made[name] = partial(_model, model, url)
-        made[f"{BUILT_IN}, then {name}"] = partial(_together, model, url)
+        if sees:
+            name += f" that sees {','.join(sees)}"
+        made[name] = partial(_model, model, url, sees)
+        made[f"{BUILT_IN}, then {name}"] = partial(_together, model, url, sees)
     return made
 
 
@@ -62,13 +72,13 @@ async def _built_in() -> AsyncGenerator[Translator]:
     yield BuiltInTranslator()
 
 
-def _model(name: str, url: str | None) -> ModelTranslator:
-    return ModelTranslator(chosen(name, url=url))
+def _model(name: str, url: str | None, sees: Sequence[str]) -> ModelTranslator:
+    return ModelTranslator(chosen(name, url=url), may_show=sees)
 
 
 @asynccontextmanager
-async def _together(name: str, url: str | None) -> AsyncGenerator[Translator]:
-    async with _model(name, url) as model:
+async def _together(name: str, url: str | None, sees: Sequence[str]) -> AsyncGenerator[Translator]:
+    async with _model(name, url, sees) as model:
         yield Together(BuiltInTranslator(), model, "abstains")
 
 

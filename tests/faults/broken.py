@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,13 @@ class Broken(Fleet):
         seconds = LEASE_SECONDS + SLACK_SECONDS + away_seconds
         noticed_by_ms = at_ms + round(seconds * 1000)
         self.deaths.append(Death(pid=member.process.pid, at_ms=at_ms, noticed_by_ms=noticed_by_ms))
+
+    def is_back(self, member: Member) -> None:
+        """Note that a worker that was mourned can be reached again."""
+        self.deaths = [
+            replace(one, back_at_ms=now_ms()) if one.pid == member.process.pid else one
+            for one in self.deaths
+        ]
 
     async def stories(self, *readers: Member) -> list[Story]:
         """What became of every promised task; each is shown to these replicas' clients twice."""

@@ -101,6 +101,8 @@ class Death:
     noticed_by_ms: int
     """When at the latest no task of its may say ``working`` any more: its lease and some slack, and
     whatever time nobody was there to notice, or no store to write it to."""
+    back_at_ms: int | None = None
+    """From when on it may take tasks again, having been cut off."""
 
 
 async def story_of(store: TaskStore, task_id: str, **known: Any) -> Story | None:
@@ -260,6 +262,8 @@ def a_dead_worker_holds_nothing(story: Story, deaths: Iterable[Death]) -> Iterat
             continue
         for death in deaths:
             if _pid(worker) != death.pid:
+                continue
+            if death.back_at_ms is not None and one.at_ms >= death.back_at_ms:
                 continue
             after = [other for other in story.history[place + 1 :] if other.kind in LEAVING]
             if not after:

@@ -279,6 +279,7 @@ async def test_a_worker_behind_a_silent_network_is_taken_for_lost_and_changes_no
             await two.peer.ended(task_id)
         fleet.let_go("deaf-1")
         await until(lambda: _done(fleet, "deaf", 1), "the late result is there")
+        fleet.is_back(cut_off)
         proxy.silent = False
         await fleet.kill(other)
         answers: list[str] = []

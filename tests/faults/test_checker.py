@@ -310,6 +310,8 @@ async def test_a_dead_worker_that_was_noticed_too_late_is_found(told: Told) -> N
         assert wrong([story], [in_time]) == []
         [late] = wrong([story], [replace(in_time, noticed_by_ms=taken_again_ms - 1)])
         assert "process 1 was dead, and Claimed came 1 ms too late" in late
+        late_and_back = replace(in_time, noticed_by_ms=T0, back_at_ms=T0)
+        assert wrong([story], [late_and_back]) == []
         await told.create()
         await told.claim(7)
         never = wrong([await told.story()], [Death(pid=7, at_ms=T0, noticed_by_ms=T0)])

@@ -8,10 +8,12 @@ from typing import Self
 
 
 class Proxy:
-    """Forwards a free port of 127.0.0.1 to ``port``; an async context manager."""
+    """Forwards a free port of 127.0.0.1, or the one ``at``, to ``port``; an async context
+    manager."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, at: int = 0) -> None:
         self._to = port
+        self._at = at
         self._server: asyncio.Server
         self._open: set[asyncio.StreamWriter] = set()
         self._pumps: set[asyncio.Task[None]] = set()
@@ -22,7 +24,7 @@ class Proxy:
         self.lost_a_reply = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._at)
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Generator
+from contextlib import AsyncExitStack
 from functools import partial
 
 import anyio
@@ -77,6 +78,34 @@ async def test_ended_sessions_are_replaced_and_what_was_missed_is_read(postgres_
             await until(listens)
         one = await second.create(task())
         assert await wait_for(watch, [one.task_id]) == {one.task_id}
+
+
+async def test_a_watch_reports_what_took_the_transaction_numbers_that_a_crash_lost(
+    own_cluster: Cluster,
+) -> None:
+    """Ours: no disk waits for a ring, so that a server that was killed gives its number out again,
+    here to another process while the watching one is cut off."""
+    own_cluster.run_sql("ALTER SYSTEM SET wal_writer_delay = '10s'", "SELECT pg_reload_conf()")
+    schema = "crashes"
+    async with AsyncExitStack() as stack:
+        way = await stack.enter_async_context(AsyncExitStack())
+        proxy = await way.enter_async_context(Proxy(own_cluster.port))
+        store = PostgresStore.from_url(own_cluster.url(schema, port=proxy.port))
+        await stack.enter_async_context(store)
+        watch = await stack.enter_async_context(store.watch())
+        known = await store.create(task())
+        await wait_for(watch, [known.task_id])
+        on = await psycopg.AsyncConnection.connect(own_cluster.dsn(), autocommit=True)
+        async with on:
+            for _ in range(60):
+                await on.execute("SELECT pg_notify(%s, 'look')", [f"{schema}_changed"])
+        await way.aclose()
+        await anyio.to_thread.run_sync(own_cluster.kill)
+        await anyio.to_thread.run_sync(own_cluster.start)
+        async with PostgresStore.from_url(own_cluster.url(schema)) as second:
+            meanwhile = {(await second.create(task())).task_id for _ in range(60)}
+        await stack.enter_async_context(Proxy(own_cluster.port, at=proxy.port))
+        assert meanwhile <= await wait_for(watch, meanwhile)
 
 
 async def test_when_a_standby_takes_over_what_was_confirmed_is_there_and_watches_go_on(

@@ -14,7 +14,7 @@ from awhile.stores.postgres.address import Address
 from awhile.stores.postgres.changing import create_values
 from awhile.stores.postgres.connections import Connections
 from awhile.stores.postgres.listener import Listener
-from awhile.stores.postgres.snapshots import Snapshot
+from awhile.stores.postgres.snapshots import Seen, Snapshot
 from awhile.stores.rows import created_fields, to_row
 from awhile.tasks import TaskRecord
 from awhile.tasks import events as ev
@@ -167,8 +167,12 @@ async def test_a_store_told_not_to_listen_finds_changes_by_looking(postgres_url:
 
 def test_a_snapshot_knows_what_it_did_not_see() -> None:
     one = Snapshot.parse("700:705:700,703", 0)
-    assert one.from_rev == 705 << 12
-    assert one.unseen == [700 << 12, 703 << 12]
+    seen = Seen(one, (701 << 12) + 5)
+    assert seen.from_rev == (701 << 12) + 6
+    assert seen.unseen == [700 << 12]  # what 703 wrote lies above
+    later = Snapshot.parse("703:706:703", 0)
+    assert seen.then(later, []) == Seen(later, seen.last_rev)
+    assert seen.then(later, [700 << 12, 705 << 12]) == Seen(later, 705 << 12)
     assert one.settled_rev([703, 700]) == (700 << 12) - 1
     assert one.settled_rev([]) is None
     assert Snapshot.parse("700:700:", 10).first_rev(700) == (700 << 12) + 10
@@ -197,12 +201,17 @@ async def test_a_database_restored_elsewhere_counts_on_from_its_own_revs(
 
 async def test_a_standby_that_was_behind_and_took_over_hides_no_change(postgres_url: str) -> None:
     """Ours: it gives transactions numbers that a reader of the old server has seen already."""
-    async with PostgresStore.from_url(postgres_url) as store, store.watch() as watch:
+    async with (
+        PostgresStore.from_url(postgres_url) as store,
+        PostgresStore.from_url(postgres_url) as second,
+        store.watch() as watch,
+    ):
         connections = Connections(Address.parse(postgres_url))
         one = task()
         async with await connections.connect() as on:
-            store._opened.listener._snapshot = Snapshot(1 << 40, (), 0)  # pyright: ignore[reportPrivateUsage]
+            seen = Seen(Snapshot(1 << 40, (), 0), 1 << 52)
+            store._opened.listener._seen = seen  # pyright: ignore[reportPrivateUsage]
             await insert(postgres_url, on, one)
         assert await wait_for(watch, [one.task_id]) == {one.task_id}
-        later = await store.create(task())
+        later = await second.create(task())
         assert await wait_for(watch, [later.task_id]) == {later.task_id}

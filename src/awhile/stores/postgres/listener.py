@@ -24,7 +24,7 @@ from psycopg import sql
 from awhile.errors import StoreError
 from awhile.stores.changes import Change, Changes
 from awhile.stores.postgres.explain import explain
-from awhile.stores.postgres.snapshots import Snapshot
+from awhile.stores.postgres.snapshots import NOTHING, Seen, Snapshot
 from awhile.stores.postgres.values import Numbers, kept
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ AGAIN_SECONDS = 60.0
 """After that long it is tried once more: it may only have been a very slow moment."""
 
 CHECKPOINTS = 64
-"""Snapshots kept for subscriptions that are behind; reading on from an older one tells more."""
+"""Of what had been seen when, for subscriptions that are behind; an older one tells more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ class Listener:
         self._me = secrets.token_hex(8)
         self._number = 0
         """Counts what was published: `Changes` wants one order, which revs do not have here."""
-        self._snapshot: Snapshot | None = None
-        """What everything published so far was seen in; None: nobody is subscribed."""
-        self._checkpoints: list[tuple[int, Snapshot]] = []
+        self._seen: Seen | None = None
+        """Everything published so far; None: nobody is subscribed."""
+        self._checkpoints: list[tuple[int, Seen]] = []
         self._told: dict[str, int] = {}
         self._told_before: dict[str, int] = {}
         """The rev last published of tasks that changed lately: own commits are seen twice."""
@@ -165,7 +165,7 @@ class Listener:
             self._look_now.clear()
             joining, self._joining = self._joining, []
             if not joining and not self.changes.active:
-                self._snapshot = None
+                self._seen = None
                 continue
             try:
                 await self._look()
@@ -179,37 +179,40 @@ class Listener:
                 await asyncio.sleep(BREATH_SECONDS)
 
     async def _look(self) -> None:
-        before = self._snapshot
+        before = self._seen
         if before is None:
-            [(text, rev_base)] = await self._connections.read("now")
+            [(text, rev_base, last_rev)] = await self._connections.read("now")
+            self._seen = Seen(Snapshot.parse(text, rev_base), last_rev)
             self._told, self._told_before = {}, {}
             self._number += 1  # nobody has read up to a number given out before
             self._checkpoints = []
         else:
-            (text, rev_base), *changed = await self._read_changes(before.from_rev, before.unseen)
-            if Snapshot.parse(text, rev_base).xmax < before.xmax:
+            snapshot, changed = await self._read_changes(before)
+            if snapshot.xmax < before.snapshot.xmax:
                 # A standby that was behind took over: it counts on from an earlier transaction.
-                _, *changed = await self._read_changes(0, [])
+                before, self._told, self._told_before = NOTHING, {}, {}
+                snapshot, changed = await self._read_changes(before)
+            self._seen = before.then(snapshot, [rev for _, rev in changed])
             told = [(kept(task_id), rev) for task_id, rev in changed]
             self._publish(sorted(told, key=lambda one: one[1]))
             self._told, self._told_before = {}, self._told
-        self._snapshot = Snapshot.parse(text, rev_base)
-        self._checkpoints.append((self._number, self._snapshot))
+        self._checkpoints.append((self._number, self._seen))
         if len(self._checkpoints) > CHECKPOINTS:
             del self._checkpoints[1::2]
 
-    async def _read_changes(self, from_rev: int, unseen: Sequence[int]) -> list[tuple[str, int]]:
-        asked = {"from_rev": from_rev, "unseen": Numbers(unseen)}
-        return [(row[0], row[1]) for row in await self._connections.read("changed", asked)]
+    async def _read_changes(self, after: Seen) -> tuple[Snapshot, list[tuple[str, int]]]:
+        asked = {"from_rev": after.from_rev, "unseen": Numbers(after.unseen)}
+        [now, *changed] = await self._connections.read("changed", asked)
+        return Snapshot.parse(*now), [(row[0], row[1]) for row in changed]
 
     async def _changes_after(self, number: int, _limit: int) -> Sequence[Change]:
         """For a subscription that is behind. At once, however many: ids are all that is read."""
         reached = self._number
-        snapshot = next(
+        seen = next(
             (one for at, one in reversed(self._checkpoints) if at <= number),
             self._checkpoints[0][1],
         )
-        _, *changed = await self._read_changes(snapshot.from_rev, snapshot.unseen)
+        _, changed = await self._read_changes(seen)
         return [Change(kept(task_id), reached, rev) for task_id, rev in changed]
 
     # --- ringing ------------------------------------------------------------------------------

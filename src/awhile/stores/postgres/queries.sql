@@ -448,8 +448,9 @@ DELETE FROM awhile.task USING expired WHERE task.ordinal = expired.ordinal
 RETURNING task.task_id;
 
 -- name: now
--- What a reader sees now. With the base of the revs.
-SELECT pg_current_snapshot()::text, rev_base FROM awhile.store;
+-- What a reader sees now. With the base of the revs, and the highest of them.
+SELECT pg_current_snapshot()::text, rev_base, (SELECT coalesce(max(rev), 0) FROM awhile.task)
+FROM awhile.store;
 
 -- name: changed
 -- What a snapshot did not see and this one does, each task once, at its latest. First, as a row
