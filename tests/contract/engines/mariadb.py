@@ -101,11 +101,14 @@ def of_server(url: str) -> object:
 
 
 def running(url: str) -> list[str]:
-    """The queries of this URL's user that the server is running, by the server's own list."""
+    """The queries of this URL's user that the server is running, by the server's own list.
+
+    Without what ended them: a ``KILL`` may stand there a moment longer than its answer takes.
+    """
     found = asked(
         url,
         "SELECT INFO FROM information_schema.PROCESSLIST "
-        "WHERE ID <> CONNECTION_ID() AND INFO IS NOT NULL "
+        "WHERE ID <> CONNECTION_ID() AND INFO IS NOT NULL AND INFO NOT LIKE 'KILL QUERY %' "
         "AND USER = SUBSTRING_INDEX(USER(), '@', 1)",
     )
     return [str(query) for (query,) in found]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from awhile.ask.web.ending import EndingStreams
 from awhile.listening import listening_on
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 SHUTDOWN_SECONDS = 2
-"""An open event stream would hold up a shutdown for ever (not exited after 10 s, measured)."""
+"""What a file that is on its way has left when serving ends; event streams end at once."""
 
 
 async def serve(
@@ -40,8 +41,9 @@ async def serve(
     Raises:
         SettingsError: the port is taken.
     """
+    streams = EndingStreams(app)
     config = uvicorn.Config(
-        app,
+        streams,
         access_log=False,  # it would write down keys and codes that stand in addresses
         log_level="warning",
         proxy_headers=False,  # what a request says of its own way is not believed
@@ -51,22 +53,31 @@ async def serve(
     )
     with listening_on(host, port, or_free=or_free) as listening:
         shown = url.replace("{port}", str(listening.getsockname()[1]))
-        await _Announcing(config, shown, on_ready).serve(sockets=[listening])
+        await _Serving(config, streams, shown, on_ready).serve(sockets=[listening])
 
 
-class _Announcing(uvicorn.Server):
-    """Says when the page can be opened."""
+class _Serving(uvicorn.Server):
+    """Says when the page can be opened, and ends its streams when it no longer can."""
 
     def __init__(
-        self, config: uvicorn.Config, url: str, on_ready: Callable[[str], None] | None
+        self,
+        config: uvicorn.Config,
+        streams: EndingStreams,
+        url: str,
+        on_ready: Callable[[str], None] | None,
     ) -> None:
         super().__init__(config)
+        self._streams = streams
         self._url, self._on_ready = url, on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started and self._on_ready is not None:
             self._on_ready(self._url)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._streams.end()
+        await super().shutdown(sockets)
 
 
 __all__ = ["SHUTDOWN_SECONDS", "serve"]
