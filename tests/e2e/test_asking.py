@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.conftest import App
 from tests.e2e.walk import ask, connection, run_sql, state
@@ -81,6 +81,22 @@ def test_markup_in_data_stays_text(page: Page) -> None:
     assert page.locator("main img, main script, main b").count() == 0
 
 
+def at_rest(grid: Locator) -> None:
+    """Wait until nothing in it has changed for a moment: what comes later may move its rows."""
+    grid.evaluate(
+        """grid => new Promise(rested => {
+            let timer
+            const watch = new MutationObserver(() => begin())
+            const begin = () => {
+                clearTimeout(timer)
+                timer = setTimeout(() => { watch.disconnect(); rested() }, 300)
+            }
+            watch.observe(grid, { childList: true, subtree: true, characterData: true })
+            begin()
+        })"""
+    )
+
+
 def test_D9_a_cut_result_says_so_and_scrolls_to_its_last_row_and_by_exact_steps(page: Page) -> None:
     run_sql(page, "SELECT range AS n FROM range(1500000)")
     expect(state(page)).to_have_text("Finished", timeout=60_000)
@@ -90,6 +106,7 @@ def test_D9_a_cut_result_says_so_and_scrolls_to_its_last_row_and_by_exact_steps(
     page.keyboard.press("Control+End")
     expect(page.locator(".cell.active")).to_have_text("999999", timeout=20_000)
     first = page.get_by_role("gridcell").first
+    at_rest(grid)
     before = int(first.inner_text())
     grid.hover()
     page.mouse.wheel(0, -280)

@@ -10,7 +10,7 @@ import pytest
 
 from awhile.probe import CHECKS, Grade, Limits, Report, Target, Trial, probe
 from awhile.probe.exchanges import Exchange, frame_of
-from awhile.probe.measures.evidence import Seen, Stopped, Survey
+from awhile.probe.measures.evidence import MEASURING, Seen, Stopped, Survey, Watched
 from awhile.probe.reports import as_data
 from awhile.probe.reports.wording import verdict
 from awhile.probe.views import View
@@ -48,6 +48,22 @@ def test_a_cancel_that_came_after_the_end_is_rightly_refused(after: str, grade: 
     seen = Seen(LEGACY, True, True, False, Survey(created), [created, cancel])
     seen.stopped.found = stopped
     assert CHECKS["cancel-acknowledged"].finding(seen).grade is grade
+
+
+def test_a_question_is_looked_for_where_it_is_told_and_not_in_the_creating_answer() -> None:
+    """Ours: a busy server may have been asked something before it answers the call."""
+    task: dict[str, Any] = {"taskId": "t", "status": "input_required"}
+    created = exchange(1, '{"id": 1, "result": {"taskId": "t", "status": "input_required"}}')
+    watched = Watched(created, task)
+    looked: dict[str, Any] = {
+        **task,
+        "inputRequests": {"one": {"method": "elicitation/create", "params": {}}},
+    }
+    watched.views[MEASURING] = [View(30.0, looked, 2)]
+    seen = Seen(MODERN, True, True, False, Survey(created), [created])
+    seen.watched.found = watched
+    finding = CHECKS["question-can-be-answered"].finding(seen)
+    assert (finding.grade, finding.seen) == (Grade.CONFORMS, "It has 1.")
 
 
 async def test_a_second_caller_who_is_not_let_in_proves_nothing(tmp_path: Path) -> None:

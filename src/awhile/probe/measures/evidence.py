@@ -150,8 +150,10 @@ class Watched:
 
     @property
     def asks(self) -> View | None:
-        """The first view with a question."""
-        return next((view for view in self.measured if view.status == "input_required"), None)
+        """The first look that found a question. The creating answer may say that there is one, and
+        carries none (tasks: CreateTaskResult)."""
+        looks = self.views.get(MEASURING, ())
+        return next((view for view in looks if view.status == "input_required"), None)
 
     @property
     def seen(self) -> list[View]:
