@@ -88,7 +88,7 @@ class Subscribers:
     def promised(
         self, ctx: ServerRequestContext[Any, Any], capabilities: dict[str, Any]
     ) -> dict[str, Any]:
-        """The capabilities of a handshake, with the news this session will get."""
+        """The capabilities of a handshake, with the news that will come on its connection."""
         connection = _connection(ctx)
         if self._bus is None or not connection.has_standalone_channel:
             return capabilities
@@ -115,7 +115,10 @@ class Subscribers:
         if len(session.uris) >= RESOURCES_PER_SESSION and uri not in session.uris:
             raise MCPError(
                 code=INVALID_PARAMS,
-                message=f"This session subscribes to {RESOURCES_PER_SESSION} resources already.",
+                message=(
+                    f"{RESOURCES_PER_SESSION} resources are subscribed to here already, which is "
+                    "as many as may be. Send resources/unsubscribe for one first."
+                ),
             )
         session.uris.add(uri)
         return {}

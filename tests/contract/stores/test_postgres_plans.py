@@ -24,7 +24,7 @@ WHERE schemaname = %s AND relname = 'task'
 async def test_the_table_of_tasks_is_not_read_through_for_one_of_them(postgres_url: str) -> None:
     """Ours: without statistics, as before the first ANALYZE, kept plans read every row."""
     async with PostgresStore.from_url(postgres_url) as store:
-        await store.create(task())  # the tables exist, and this session is known to be its own
+        await store.create(task())  # the tables exist, and that no pooler is in between is known
         async with await psycopg.AsyncConnection.connect(
             postgres_url.partition("?")[0], autocommit=True
         ) as beside:

@@ -78,7 +78,7 @@ class Seen:
 
     def then(self, snapshot: Snapshot, revs: Iterable[int]) -> Seen:
         """With what a later snapshot showed beside."""
-        return Seen(snapshot, max(self.last_rev, *revs, 0))
+        return Seen(snapshot, max([self.last_rev, *revs]))
 
 
 NOTHING = Seen(Snapshot(0, (), 0), 0)

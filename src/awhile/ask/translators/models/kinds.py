@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from awhile.ask.translators.models.sources import as_it_is, value_columns
+from awhile.ask.translators.models.sources import as_it_is
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from awhile.ask.schema import ColumnKind, Schema, TableColumn
 
@@ -98,7 +98,7 @@ class Kinds:
         kind = self.of(of)
         if kind != "integer" or self._schema.dialect != "postgres":
             return kind
-        columns = [self._column(one) for one in value_columns(of)]
+        columns = [self._column(one) for one in _value_columns(of)]
         small = all(one is not None and one.type.upper() in _SMALL for one in columns)
         return "integer" if small and not of.find(exp.AggFunc) else "number"
 
@@ -174,3 +174,23 @@ def _of_moment(node: exp.Expr | None) -> ColumnKind | None:
             return _FUNCTIONS.get(node.name.upper())
         case _:
             return None
+
+
+def _value_columns(value: exp.Expr) -> Iterator[exp.Column]:
+    """The columns that a value is made of, without those of the conditions that choose it."""
+    parts: Iterable[exp.Expr | None]
+    match value:
+        case exp.Column():
+            yield value
+            return
+        case exp.Predicate() | exp.Connector() | exp.Not():
+            return
+        case exp.If():
+            parts = (value.args["true"], value.args.get("false"))
+        case exp.Case():
+            parts = (*(one.args["true"] for one in value.args["ifs"]), value.args.get("default"))
+        case _:
+            parts = value.iter_expressions()
+    for part in parts:
+        if part is not None:
+            yield from _value_columns(part)

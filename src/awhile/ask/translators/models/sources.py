@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from awhile.ask.schema import ForeignKey, Schema, Table
     from awhile.ask.translators.joins import Hop, Joins
 
-__all__ = ["Sources", "as_it_is", "conjuncts", "sources_of", "value_columns"]
+__all__ = ["Sources", "as_it_is", "conjuncts", "sources_of"]
 
 
 _MOST_TABLES = 30
@@ -241,23 +241,3 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     if condition is None:
         return []
     return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
-
-
-def value_columns(value: exp.Expr) -> Iterator[exp.Column]:
-    """The columns that a value is made of, without those of the conditions that choose it."""
-    parts: Iterable[exp.Expr | None]
-    match value:
-        case exp.Column():
-            yield value
-            return
-        case exp.Predicate() | exp.Connector() | exp.Not():
-            return
-        case exp.If():
-            parts = (value.args["true"], value.args.get("false"))
-        case exp.Case():
-            parts = (*(one.args["true"] for one in value.args["ifs"]), value.args.get("default"))
-        case _:
-            parts = value.iter_expressions()
-    for part in parts:
-        if part is not None:
-            yield from value_columns(part)

@@ -79,7 +79,7 @@ class Session:
             return self.tokens.access
         async with self._renewing:
             if self.over:
-                raise SignedOut("This session has ended.")
+                raise SignedOut("This sign-in has ended; sign in again.")
             if self._is_good(refused):  # another request has renewed it meanwhile
                 return self.tokens.access
             # A provider gives each refresh token's successor once: whoever leaves must not lose it.
